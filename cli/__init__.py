@@ -1,0 +1,1 @@
+"""The ``trellis`` command: settings, wiring, and one file per family of verbs."""

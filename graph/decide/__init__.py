@@ -1,0 +1,1 @@
+"""The write rules: a command and a view in, changes out. Pure."""

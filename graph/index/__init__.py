@@ -1,0 +1,1 @@
+"""The read model: an immutable snapshot per revision, built from changes."""

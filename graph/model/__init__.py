@@ -1,0 +1,1 @@
+"""The nouns. Frozen values, no I/O, no clock, no framework."""

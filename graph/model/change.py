@@ -1,0 +1,163 @@
+"""The record: changes, changesets, cursors, receipts.
+
+A change is one object before and after; None stands for absence. That one shape is replayed,
+undone, audited, indexed and reverted alike. A changeset is the net of one batch: each object at
+most once, in an order that depends on nothing but the objects, so that equal batches have equal
+bytes. Applying one never depends on the order inside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from graph.model.errors import Invalid
+from graph.model.inventory import Cluster, Entity, Group, Hierarchy, LabelKey, SavedSelector
+from graph.model.names import ClusterNumber, GroupNumber, Revision, quoted
+from graph.model.ref import Kind, Ref
+
+CHAIN_DIGITS = 16
+"""Hex digits of the chain hash that a cursor carries."""
+
+
+_ORDER = {kind: position for position, kind in enumerate(Kind)}
+
+
+def ref_of(entity: Entity) -> Ref:
+    """Which object ``entity`` is a state of."""
+    match entity:
+        case Cluster():
+            return Ref(Kind.CLUSTER, entity.number)
+        case Group():
+            return Ref(Kind.GROUP, entity.number)
+        case Hierarchy():
+            return Ref(Kind.HIERARCHY, entity.name)
+        case LabelKey():
+            return Ref(Kind.LABEL_KEY, entity.name)
+        case SavedSelector():
+            return Ref(Kind.SAVED_SELECTOR, entity.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One object, before and after. At least one of the two is there."""
+
+    before: Entity | None
+    after: Entity | None
+
+    @property
+    def ref(self) -> Ref:
+        """The object that changed."""
+        entity = self.after if self.after is not None else self.before
+        assert entity is not None, "a change has a before or an after"
+        return ref_of(entity)
+
+    def undone(self) -> Change:
+        """The change that takes this one back."""
+        return Change(before=self.after, after=self.before)
+
+
+def net(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """``changes`` made one after the other, as one changeset lists them."""
+    first: dict[Ref, Entity | None] = {}
+    last: dict[Ref, Entity | None] = {}
+    for change in changes:
+        ref = change.ref
+        first.setdefault(ref, change.before)
+        last[ref] = change.after
+    kept = [ref for ref in last if not same(first[ref], last[ref])]
+    kept.sort(key=_position)
+    return tuple(Change(before=first[ref], after=last[ref]) for ref in kept)
+
+
+def same(one: Entity | None, other: Entity | None) -> bool:
+    """Whether two states differ in nothing but the revision that wrote them."""
+    if one is None or other is None:
+        return one is other
+    return replace(one, changed=Revision(0)) == replace(other, changed=Revision(0))
+
+
+def _position(ref: Ref) -> tuple[int, int, str]:
+    if isinstance(ref.key, int):
+        return _ORDER[ref.kind], ref.key, ""
+    return _ORDER[ref.kind], 0, ref.key
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The next free numbers. They only grow: a number is never given twice."""
+
+    cluster: ClusterNumber = ClusterNumber(0)
+    group: GroupNumber = GroupNumber(0)
+
+    def after(self, changes: Iterable[Change]) -> Numbers:
+        """What is free once ``changes`` are made."""
+        cluster, group = int(self.cluster), int(self.group)
+        for change in changes:
+            match change.after:
+                case Cluster(number=number) if number >= cluster:
+                    cluster = number + 1
+                case Group(number=number) if number >= group:
+                    group = number + 1
+                case _:
+                    pass
+        return Numbers(ClusterNumber(cluster), GroupNumber(group))
+
+
+_CURSOR = re.compile(rf"(0|[1-9][0-9]{{0,17}})\.([0-9a-f]{{{CHAIN_DIGITS}}})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A place in one history: revision, and the head of that changeset's chain hash (S7)."""
+
+    revision: Revision
+    chain: str
+
+    def __str__(self) -> str:
+        return f"{self.revision}.{self.chain}"
+
+    @staticmethod
+    def parse(text: str) -> Cursor:
+        """The inverse of ``str``."""
+        if not (found := _CURSOR.fullmatch(text)):
+            raise Invalid(
+                f"{quoted(text)} is not a cursor",
+                hint="pass a cursor exactly as it was received, as 812.0123456789abcdef",
+            )
+        return Cursor(Revision(int(found.group(1))), found.group(2))
+
+
+@dataclass(frozen=True, slots=True)
+class Changeset:
+    """One revision: who, when, why, and what changed."""
+
+    revision: Revision
+    at: datetime
+    """UTC, to the millisecond; never before the changeset that precedes it."""
+    actor: str
+    reason: str
+    changes: tuple[Change, ...]
+    chain: str = ""
+    """Hex hash over the whole history up to here; empty until the store has sealed it."""
+
+    @property
+    def cursor(self) -> Cursor:
+        """The place in history right after this changeset."""
+        return Cursor(self.revision, self.chain[:CHAIN_DIGITS])
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What the caller of a batch gets."""
+
+    cursor: Cursor
+    changed: bool
+    """False when the batch left everything as it was; the cursor is then the head's."""
+
+    @property
+    def revision(self) -> Revision:
+        """The revision at which the batch holds."""
+        return self.cursor.revision

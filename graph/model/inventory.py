@@ -1,0 +1,125 @@
+"""The inventory: hierarchies, groups, label keys, clusters, saved selectors.
+
+Each is a frozen value with an identity that never changes (a name, or a number for what may be
+renamed) and ``changed``, the revision that last wrote it. ``changed`` chains an object's history
+backwards through the log and answers "has this changed since?" without reading it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from graph.model.hours import OpeningHours
+from graph.model.names import ClusterNumber, GroupNumber, Revision
+from graph.model.selector import Selector
+
+LabelValue = str | int | float | bool
+"""A label's value. Whole numbers are ints, other numbers floats; see ``label.py``."""
+
+
+class Mode(StrEnum):
+    """How many direct memberships a cluster may have in a hierarchy."""
+
+    SINGLE = "single"
+    MANY = "many"
+
+
+class LabelType(StrEnum):
+    """The type of a label key: one for the whole fleet."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+
+
+class ClusterKind(StrEnum):
+    """What a cluster is made of."""
+
+    KUBERNETES = "kubernetes"
+    HOST = "host"
+
+
+class Reconciler(StrEnum):
+    """What pulls and applies on a cluster."""
+
+    FLUX = "flux"
+    ARGOCD = "argocd"
+    ANSIBLE = "ansible"
+
+
+@dataclass(frozen=True, slots=True)
+class Hierarchy:
+    """A named tree of groups; its root group has the hierarchy's name as path."""
+
+    name: str
+    mode: Mode
+    required: bool = False
+    title: str = ""
+    changed: Revision = Revision(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A place in one hierarchy. ``parent`` is None for the root alone; the path is derived."""
+
+    number: GroupNumber
+    hierarchy: str
+    parent: GroupNumber | None
+    name: str
+    title: str = ""
+    changed: Revision = Revision(0)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelKey:
+    """A label's name, its one type, and optionally which values and unit it has."""
+
+    name: str
+    type: LabelType
+    title: str = ""
+    unit: str = ""
+    allowed: tuple[LabelValue, ...] = ()
+    changed: Revision = Revision(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What a cluster offers to workloads."""
+
+    cpu_millicores: int
+    memory_mib: int
+    storage_mib: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """One cluster, with its labels and its direct memberships."""
+
+    number: ClusterNumber
+    name: str
+    title: str = ""
+    kind: ClusterKind = ClusterKind.KUBERNETES
+    reconciler: Reconciler = Reconciler.FLUX
+    labels: Mapping[str, LabelValue] = field(default_factory=dict[str, LabelValue])
+    memberships: tuple[GroupNumber, ...] = ()
+    """Groups it belongs to directly, ascending by number."""
+    capacity: Capacity | None = None
+    time_zone: str = ""
+    opening_hours: OpeningHours | None = None
+    changed: Revision = Revision(0)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSelector:
+    """A selector under a name, usable inside other selectors as ``@name``."""
+
+    name: str
+    selector: Selector
+    title: str = ""
+    changed: Revision = Revision(0)
+
+
+Entity = Hierarchy | Group | LabelKey | Cluster | SavedSelector
+"""Anything the record keeps."""

@@ -1,0 +1,92 @@
+"""Names, numbers and paths: what things are called, and what may be a name.
+
+A name is a lower-case DNS label, so that it is safe as a path, in YAML and in a URL; anything else
+is refused, never repaired. People read titles; programs read names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import NewType
+
+from graph.model.errors import Invalid
+
+ClusterNumber = NewType("ClusterNumber", int)
+"""Dense number of a cluster: given once, equal in all processes, never reused."""
+
+GroupNumber = NewType("GroupNumber", int)
+"""Dense number of a group; its identity through renames and moves."""
+
+Revision = NewType("Revision", int)
+"""Position in the change log; 0 is the empty fleet."""
+
+NAME_LENGTH_MAX = 63
+TITLE_LENGTH_MAX = 200
+GROUP_DEPTH_MAX = 32
+"""Deepest path, root included. The compiled Cypher walks exactly this far."""
+
+RESERVED_HIERARCHIES = frozenset({"g", "m", "c", "n"})
+"""First segments that Res-Edge's selectors use with another meaning."""
+
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def check_name(value: str, noun: str) -> str:
+    """Return ``value`` if it may be a name; ``noun`` is what the refusal calls it."""
+    if not _NAME.fullmatch(value):
+        raise Invalid(
+            f"{quoted(value)} is not a {noun} name",
+            hint="use 1 to 63 lower-case letters, digits and hyphens, "
+            "starting and ending with a letter or digit",
+        )
+    return value
+
+
+def check_text(value: str, noun: str, *, length_max: int = TITLE_LENGTH_MAX) -> str:
+    """Return ``value`` if a person may read it: bounded, one line, valid Unicode."""
+    if len(value) > length_max:
+        raise Invalid(f"{noun} has {len(value):,} characters", hint=f"use at most {length_max:,}")
+    if found := _CONTROL.search(value):
+        raise Invalid(
+            f"{noun} holds the character U+{ord(found.group()):04X} at position {found.start()}",
+            hint="control characters, line breaks and lone surrogates are not kept",
+        )
+    return value
+
+
+def split_path(path: str) -> tuple[str, ...]:
+    """``/geo/us/tx`` as ``("geo", "us", "tx")``; refused unless every segment is a name."""
+    if not path.startswith("/") or path == "/":
+        raise Invalid(
+            f"{quoted(path)} is not a group path",
+            hint="write /hierarchy/group/group, as /geo/us/tx",
+        )
+    segments = tuple(path[1:].split("/"))
+    if len(segments) > GROUP_DEPTH_MAX:
+        raise Invalid(
+            f"a path of {len(segments):,} levels is too deep",
+            hint=f"use at most {GROUP_DEPTH_MAX} levels",
+        )
+    for segment in segments:
+        check_name(segment, "group")
+    return segments
+
+
+def join_path(segments: Iterable[str]) -> str:
+    """The inverse of ``split_path``."""
+    return "/" + "/".join(segments)
+
+
+def quoted(value: str, *, length_max: int = 80) -> str:
+    """``value`` for an error message: quoted, escaped, cut when long."""
+    shown = value if len(value) <= length_max else value[:length_max] + "..."
+    safe = shown.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", safe) + '"'
+
+
+def nearest(name: str, known: Iterable[str], *, count: int = 3) -> tuple[str, ...]:
+    """The ``known`` names a person may have meant by ``name``, best first."""
+    return tuple(get_close_matches(name, list(known), n=count, cutoff=0.5))

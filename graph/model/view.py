@@ -1,0 +1,176 @@
+"""The fleet at one revision, as the thinking parts of the core see it.
+
+``FleetView`` is what targeting, decide and the reports are handed: the index snapshot in the
+product, a twin of plain sets in the tests. Every answer is consistent with one revision, and
+nothing here waits: no I/O, no locks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from graph.model.change import Cursor, Numbers
+from graph.model.cluster_set import ClusterSet
+from graph.model.inventory import (
+    Cluster,
+    Group,
+    Hierarchy,
+    LabelKey,
+    LabelValue,
+    SavedSelector,
+)
+from graph.model.names import ClusterNumber, GroupNumber, join_path, split_path
+from graph.model.ref import Ref
+from graph.model.selector import Comparison
+
+
+class FleetView(Protocol):
+    """One revision of the fleet. Sets it returns belong to it: do not change them."""
+
+    @property
+    def cursor(self) -> Cursor:
+        """The place in history this view shows."""
+        ...
+
+    @property
+    def numbers(self) -> Numbers:
+        """The next free numbers."""
+        ...
+
+    # hierarchies and groups
+
+    def hierarchy(self, name: str) -> Hierarchy | None:
+        """The hierarchy called ``name``."""
+        ...
+
+    def hierarchies(self) -> Sequence[Hierarchy]:
+        """All hierarchies, by name."""
+        ...
+
+    def root(self, hierarchy: str) -> GroupNumber | None:
+        """The root group of a hierarchy."""
+        ...
+
+    def group(self, number: GroupNumber) -> Group | None:
+        """The group with ``number``."""
+        ...
+
+    def children(self, number: GroupNumber) -> Mapping[str, GroupNumber]:
+        """The groups right below, by name; in no particular order."""
+        ...
+
+    def members(self, number: GroupNumber) -> ClusterSet:
+        """Clusters in the group or anywhere below it."""
+        ...
+
+    def direct_members(self, number: GroupNumber) -> ClusterSet:
+        """Clusters in the group itself."""
+        ...
+
+    # labels
+
+    def label_key(self, name: str) -> LabelKey | None:
+        """The label key called ``name``."""
+        ...
+
+    def label_keys(self) -> Sequence[LabelKey]:
+        """All label keys, by name."""
+        ...
+
+    def labelled(self, key: str) -> ClusterSet:
+        """Clusters that have the label."""
+        ...
+
+    def label_equal(self, key: str, value: LabelValue) -> ClusterSet:
+        """Clusters whose label has exactly this value."""
+        ...
+
+    def label_range(self, key: str, comparison: Comparison, value: float) -> ClusterSet:
+        """Clusters whose number satisfies an ordering comparison."""
+        ...
+
+    def label_values(self, key: str) -> Iterable[tuple[LabelValue, ClusterSet]]:
+        """Each value in use with its clusters; in no particular order."""
+        ...
+
+    def label(self, cluster: ClusterNumber, key: str) -> LabelValue | None:
+        """The value of one label of one cluster."""
+        ...
+
+    # clusters
+
+    def everything(self) -> ClusterSet:
+        """The whole fleet."""
+        ...
+
+    def cluster(self, number: ClusterNumber) -> Cluster | None:
+        """The cluster with ``number``, put together from the columns."""
+        ...
+
+    def cluster_name(self, number: ClusterNumber) -> str:
+        """The name of a cluster of this view."""
+        ...
+
+    def cluster_number(self, name: str) -> ClusterNumber | None:
+        """The number of the cluster called ``name``."""
+        ...
+
+    def names_after(self, name: str) -> Iterator[tuple[str, ClusterNumber]]:
+        """Clusters whose name is greater than ``name``, byte for byte, in that order."""
+        ...
+
+    def memberships(self, number: ClusterNumber) -> tuple[GroupNumber, ...]:
+        """The direct memberships of a cluster of this view."""
+        ...
+
+    # saved selectors
+
+    def saved_selector(self, name: str) -> SavedSelector | None:
+        """The saved selector called ``name``."""
+        ...
+
+    def saved_selectors(self) -> Sequence[SavedSelector]:
+        """All saved selectors, by name."""
+        ...
+
+    def mentioned_by(self, ref: Ref) -> frozenset[str]:
+        """Names of the saved selectors that name this object directly."""
+        ...
+
+
+def path_of(view: FleetView, number: GroupNumber) -> str:
+    """Where a group is now."""
+    return join_path(group.name for group in reversed(lineage(view, number)))
+
+
+def lineage(view: FleetView, number: GroupNumber) -> list[Group]:
+    """The group and its ancestors, root last."""
+    found: list[Group] = []
+    at: GroupNumber | None = number
+    while at is not None:
+        group = view.group(at)
+        assert group is not None, f"group {at} is named but not in the view"
+        found.append(group)
+        at = group.parent
+    return found
+
+
+def group_at(view: FleetView, path: str) -> GroupNumber | None:
+    """The group at ``path``; refused if ``path`` is none."""
+    hierarchy, *rest = split_path(path)
+    number = view.root(hierarchy)
+    for name in rest:
+        if number is None:
+            return None
+        number = view.children(number).get(name)
+    return number
+
+
+def subtree(view: FleetView, number: GroupNumber) -> Iterator[GroupNumber]:
+    """The group and everything below it, parents before children."""
+    waiting = [number]
+    while waiting:
+        at = waiting.pop()
+        yield at
+        waiting.extend(view.children(at).values())

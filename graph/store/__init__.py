@@ -1,0 +1,1 @@
+"""The system of record: a port with promises, and its two adapters."""

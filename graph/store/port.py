@@ -1,0 +1,129 @@
+"""The system of record, as the core sees it.
+
+A store keeps facts and their history; it answers no targeting question. Every adapter keeps these
+promises, and tests/contracts/store checks them on each:
+
+S1  ``commit`` is all or nothing, for all its entries together.
+S2  Revisions start at 1 and grow by exactly 1 per changeset.
+S3  ``commit`` raises ``Conflict`` unless ``expected`` is the head.
+S4  ``changesets(after=cursor)`` has no gap and no repeat; a cursor that is too old, or of another
+    history, raises ``ResyncRequired`` before the first changeset, never silence.
+S5  What ``commit`` returned survives kill -9 and power loss.
+S6  An idempotency key belongs to its actor and is kept with its receipt in the transaction of the
+    changeset, for ``RECEIPTS_KEPT_DAYS`` whatever the horizon. A refusal leaves the key free.
+S7  A cursor carries the chain hash, so another history cannot be mistaken for this one.
+S8  Names compare byte for byte.
+S9  ``load``, ``changesets`` and the chain agree; the engine's ``verify`` proves it.
+
+Every failure to reach or write the record is ``Unavailable``; no adapter lets its driver's own
+exceptions out. An ``Unavailable`` commit may or may not have happened: ask by idempotency key, or
+read the head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from graph.model.change import Changeset, Cursor, Numbers, Receipt
+from graph.model.inventory import Entity
+from graph.model.names import Revision
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where the record stands."""
+
+    cursor: Cursor
+    horizon: Cursor
+    """The oldest revision that can still be reached: changesets after it are kept."""
+    numbers: Numbers
+    at: datetime | None
+    """When the newest changeset was made; None for an empty record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything that is, at one head."""
+
+    head: Head
+    entities: Sequence[Entity]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """An idempotency key of an actor, with the digest of the batch it was first used for."""
+
+    actor: str
+    key: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A claim and the receipt that was given for it."""
+
+    claim: Claim
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One batch to be recorded: its changeset (None if it changed nothing) and its claim."""
+
+    changeset: Changeset | None
+    claim: Claim | None = None
+
+
+class Store(Protocol):
+    """A record of one fleet."""
+
+    async def head(self) -> Head:
+        """Where the record stands now."""
+        ...
+
+    async def load(self) -> Facts:
+        """Every fact, read at one revision."""
+        ...
+
+    async def commit(
+        self, entries: Sequence[Entry], *, expected: Cursor, now: datetime
+    ) -> tuple[Receipt, ...]:
+        """Write ``entries`` in order, one receipt each.
+
+        Their changesets carry the revisions right after ``expected``. ``now`` dates the claims;
+        claims older than ``RECEIPTS_KEPT_DAYS`` may be forgotten here.
+        """
+        ...
+
+    async def kept(self, actor: str, key: str) -> Kept | None:
+        """The receipt first given for an actor's idempotency key."""
+        ...
+
+    async def changeset(self, revision: Revision) -> Changeset:
+        """One changeset; ``RevisionExpired`` up to the horizon, ``NotFound`` past the head."""
+        ...
+
+    def changesets(self, *, after: Cursor) -> AsyncIterator[Changeset]:
+        """Changesets after ``after``, in order, up to the head as it was when last read."""
+        ...
+
+    async def revision_at(self, moment: datetime) -> Revision:
+        """The last revision made at or before ``moment``; ``RevisionExpired`` below the horizon."""
+        ...
+
+    async def drop(self, until: Cursor) -> None:
+        """Forget changesets up to and including ``until``, which becomes the horizon.
+
+        The caller has archived them. Facts, receipts and the chain stay.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of files and connections; everything committed stays."""
+        ...
+
+
+RECEIPTS_KEPT_DAYS = 30

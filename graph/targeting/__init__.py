@@ -1,0 +1,1 @@
+"""The selector language: text and structured form in, cluster sets and reasons out."""
