@@ -141,7 +141,8 @@ class Changeset:
     reason: str
     changes: tuple[Change, ...]
     chain: str = ""
-    """Hex hash over the whole history up to here; empty until the store has sealed it."""
+    """Hex hash over the whole history up to here, at least the digits of a cursor; empty until the
+    store has sealed it."""
 
     @property
     def cursor(self) -> Cursor:

@@ -200,6 +200,8 @@ class Restore:
     """
 
     to: Revision
+    scope: str
+    """What was asked to be taken back, in words; with ``to`` it identifies the request."""
     entities: tuple[Entity, ...]
     absent: tuple[Ref, ...] = ()
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from graph.model.change import Cursor, Numbers
+from graph.model.change import Change, Cursor, Numbers
 from graph.model.cluster_set import ClusterSet
 from graph.model.inventory import (
     Cluster,
+    Entity,
     Group,
     Hierarchy,
     LabelKey,
@@ -21,7 +22,7 @@ from graph.model.inventory import (
     SavedSelector,
 )
 from graph.model.names import ClusterNumber, GroupNumber, join_path, split_path
-from graph.model.ref import Ref
+from graph.model.ref import Kind, Ref
 from graph.model.selector import Comparison
 
 
@@ -137,6 +138,31 @@ class FleetView(Protocol):
     def mentioned_by(self, ref: Ref) -> frozenset[str]:
         """Names of the saved selectors that name this object directly."""
         ...
+
+
+class FleetDraft(FleetView, Protocol):
+    """A view being changed: it shows what was applied so far."""
+
+    def apply(self, changes: Iterable[Change]) -> None:
+        """Make ``changes``; the order among them means nothing."""
+        ...
+
+
+def entity_of(view: FleetView, ref: Ref) -> Entity | None:
+    """The object ``ref`` names, if it is in the view."""
+    match ref.kind, ref.key:
+        case Kind.CLUSTER, int(number):
+            return view.cluster(ClusterNumber(number))
+        case Kind.GROUP, int(number):
+            return view.group(GroupNumber(number))
+        case Kind.LABEL_KEY, str(name):
+            return view.label_key(name)
+        case Kind.SAVED_SELECTOR, str(name):
+            return view.saved_selector(name)
+        case Kind.HIERARCHY, str(name):
+            return view.hierarchy(name)
+        case _:
+            return None
 
 
 def path_of(view: FleetView, number: GroupNumber) -> str:

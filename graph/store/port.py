@@ -39,6 +39,8 @@ class Head:
     cursor: Cursor
     horizon: Cursor
     """The oldest revision that can still be reached: changesets after it are kept."""
+    horizon_chain: str
+    """The whole chain hash at the horizon, from which ``verify`` recomputes the rest."""
     numbers: Numbers
     at: datetime | None
     """When the newest changeset was made; None for an empty record."""
@@ -93,8 +95,10 @@ class Store(Protocol):
     ) -> tuple[Receipt, ...]:
         """Write ``entries`` in order, one receipt each.
 
-        Their changesets carry the revisions right after ``expected``. ``now`` dates the claims;
-        claims older than ``RECEIPTS_KEPT_DAYS`` may be forgotten here.
+        Their changesets carry the revisions right after ``expected``, none dated before the one
+        it follows; ``graph.store.sealing`` checks and seals them alike for every adapter. A claim
+        whose key is kept already is a ``Conflict``: its batch has happened. ``now`` dates the
+        claims; claims older than ``RECEIPTS_KEPT_DAYS`` may be forgotten here.
         """
         ...
 
@@ -117,7 +121,8 @@ class Store(Protocol):
     async def drop(self, until: Cursor) -> None:
         """Forget changesets up to and including ``until``, which becomes the horizon.
 
-        The caller has archived them. Facts, receipts and the chain stay.
+        The caller has archived them. Facts, receipts and the chain stay. ``until`` must be a place
+        in this history (``ResyncRequired`` otherwise); the horizon itself changes nothing.
         """
         ...
 

@@ -1,0 +1,79 @@
+"""What was worked out already: selector texts with their meaning, and answers at the newest view.
+
+A text keeps its meaning until a name it may use is renamed, moved or removed: trees name groups by
+number, so new groups and moved clusters change answers and not meanings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from graph.model.change import Change
+from graph.model.cluster_set import ClusterSet
+from graph.model.inventory import Cluster
+from graph.model.selector import Selector
+from graph.model.view import FleetView
+from graph.settings import GraphSettings
+from graph.targeting.evaluate import evaluate
+from graph.targeting.parser import parse
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+class Answers:
+    """A bounded memory in front of ``parse`` and ``evaluate``, for the newest view alone."""
+
+    def __init__(self, view: FleetView, settings: GraphSettings) -> None:
+        self._view = view
+        self._settings = settings
+        self._meanings: dict[str, Selector] = {}
+        self._sets: dict[Selector, ClusterSet] = {}
+
+    def parse(self, text: str, view: FleetView) -> Selector:
+        """What ``text`` means in ``view``."""
+        if view is not self._view:
+            return parse(text, view)
+        meaning = self._meanings.get(text)
+        if meaning is None:
+            meaning = parse(text, view)
+            _keep(self._meanings, text, meaning, self._settings.selectors_kept_max)
+        return meaning
+
+    def resolve(self, selector: Selector, view: FleetView) -> ClusterSet:
+        """The clusters ``selector`` chooses in ``view``."""
+        if view is not self._view:
+            return evaluate(selector, view)
+        answer = self._sets.get(selector)
+        if answer is None:
+            answer = evaluate(selector, view)
+            _keep(self._sets, selector, answer, self._settings.answers_kept_max)
+        return answer
+
+    def advance(self, view: FleetView, changes: Iterable[Change]) -> None:
+        """Go on with ``view``; ``changes`` lead to it."""
+        self._view = view
+        self._sets.clear()
+        if any(_may_rename(change) for change in changes):
+            self._meanings.clear()
+
+    def restart(self, view: FleetView) -> None:
+        """Go on with a view that has nothing to do with the last."""
+        self._view = view
+        self._sets.clear()
+        self._meanings.clear()
+
+
+def _may_rename(change: Change) -> bool:
+    """Whether a text that could be read before may mean something else, or nothing, now."""
+    if isinstance(change.before, Cluster):
+        return change.after is None
+    return change.before is not None
+
+
+def _keep(memory: dict[_K, _V], key: _K, value: _V, kept_max: int) -> None:
+    while memory and len(memory) >= kept_max:
+        del memory[next(iter(memory))]
+    if kept_max:
+        memory[key] = value

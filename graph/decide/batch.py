@@ -1,0 +1,141 @@
+"""A batch becomes changes: commands in order, each seeing those before; guards on the net result.
+
+The order of checks is part of the promise: the idempotency key (the engine's, before this), then
+``expected_revision``, then the commands, then the guards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from graph.decide import clusters, groups, hierarchies, labels, restore, selectors
+from graph.decide.named import named
+from graph.decide.standards import refuse_newly_broken
+from graph.model.change import Change, net, ref_of
+from graph.model.command import (
+    COMMANDS_MAX,
+    Batch,
+    Command,
+    CreateGroup,
+    CreateHierarchy,
+    DeclareLabel,
+    DeleteGroup,
+    DeleteHierarchy,
+    DeleteSelector,
+    Join,
+    Leave,
+    MoveGroup,
+    RegisterCluster,
+    RemoveLabel,
+    RenameGroup,
+    Restore,
+    RetireCluster,
+    SaveSelector,
+    UpdateCluster,
+    UpdateGroup,
+    UpdateHierarchy,
+)
+from graph.model.errors import Conflict, Invalid, TrellisError
+from graph.model.names import Revision, check_text
+from graph.model.view import FleetDraft, FleetView, entity_of
+
+ACTOR_LENGTH_MAX = 200
+REASON_LENGTH_MAX = 2_000
+KEY_LENGTH_MAX = 200
+
+
+def decide_batch(batch: Batch, base: FleetView, draft: FleetDraft) -> tuple[Change, ...]:
+    """The net changes of a checked batch; ``draft`` starts as ``base`` and ends as its result."""
+    _refuse_if_changed_since(batch, base)
+    revision = Revision(base.cursor.revision + 1)
+    made: list[Change] = []
+    for position, command in enumerate(batch.commands):
+        try:
+            changes = decide(command, draft, revision)
+        except TrellisError as refusal:
+            raise refusal.at("commands", position) from None
+        draft.apply(changes)
+        made.extend(changes)
+    changes = net(made)
+    _settle(draft, base, made, changes)
+    if changes:
+        refuse_newly_broken(base, draft)
+    return changes
+
+
+def _settle(
+    draft: FleetDraft, base: FleetView, made: Sequence[Change], changes: Sequence[Change]
+) -> None:
+    """Put back what the batch touched and left as it was, so ``draft`` is what is recorded."""
+    untouched = {change.ref for change in made} - {change.ref for change in changes}
+    states = ((entity_of(draft, ref), entity_of(base, ref)) for ref in untouched)
+    draft.apply([Change(now, was) for now, was in states if now != was])
+
+
+def decide(command: Command, view: FleetView, revision: Revision) -> tuple[Change, ...]:
+    """The changes one command makes to ``view``, written by ``revision``."""
+    return RULES[type(command)](command, view, revision)
+
+
+RULES: Mapping[type[Command], Callable[[Any, FleetView, Revision], tuple[Change, ...]]] = {
+    CreateHierarchy: hierarchies.create_hierarchy,
+    UpdateHierarchy: hierarchies.update_hierarchy,
+    DeleteHierarchy: hierarchies.delete_hierarchy,
+    DeclareLabel: labels.declare_label,
+    RemoveLabel: labels.remove_label,
+    CreateGroup: groups.create_group,
+    UpdateGroup: groups.update_group,
+    RenameGroup: groups.rename_group,
+    MoveGroup: groups.move_group,
+    DeleteGroup: groups.delete_group,
+    RegisterCluster: clusters.register_cluster,
+    UpdateCluster: clusters.update_cluster,
+    RetireCluster: clusters.retire_cluster,
+    Join: clusters.join,
+    Leave: clusters.leave,
+    SaveSelector: selectors.save_selector,
+    DeleteSelector: selectors.delete_selector,
+    Restore: restore.decide_restore,
+}
+"""The rule of each command; a test holds it complete."""
+
+
+def check_batch(batch: Batch) -> None:
+    """Refuse a batch that no fleet could take: empty, too long, unsigned."""
+    if not batch.commands:
+        raise Invalid("the batch has no commands", hint="send at least one")
+    if len(batch.commands) > COMMANDS_MAX:
+        raise Invalid(
+            f"the batch has {len(batch.commands):,} commands", hint=f"send at most {COMMANDS_MAX:,}"
+        )
+    for value, noun, length_max in (
+        (batch.actor, "actor", ACTOR_LENGTH_MAX),
+        (batch.reason, "reason", REASON_LENGTH_MAX),
+    ):
+        if not value.strip():
+            raise Invalid(f"the batch has no {noun}", hint="say who changes the fleet, and why")
+        check_text(value, f"the {noun}", length_max=length_max)
+    if batch.idempotency_key is not None:
+        check_text(batch.idempotency_key, "the idempotency key", length_max=KEY_LENGTH_MAX)
+        if not batch.idempotency_key:
+            raise Invalid("the idempotency key is empty", hint="leave it out, or send a unique one")
+
+
+def _refuse_if_changed_since(batch: Batch, base: FleetView) -> None:
+    expected = batch.expected_revision
+    if expected is None:
+        return
+    if expected > base.cursor.revision:
+        raise Conflict(
+            f"the fleet is at revision {base.cursor.revision:,}, before the expected {expected:,}",
+            hint="send the revision that was read",
+        )
+    for position, command in enumerate(batch.commands):
+        for entity in named(command, base):
+            if entity.changed > expected:
+                raise Conflict(
+                    f"{ref_of(entity)} has changed at revision {entity.changed:,}, "
+                    f"after the expected {expected:,}",
+                    hint="read it again and decide anew",
+                ).at("commands", position)

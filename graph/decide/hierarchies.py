@@ -1,0 +1,98 @@
+"""Commands on hierarchies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+
+from graph.decide.lookup import existing_group, find_hierarchy
+from graph.decide.references import refuse_if_named
+from graph.model.change import Change
+from graph.model.command import UNSET, CreateHierarchy, DeleteHierarchy, UpdateHierarchy
+from graph.model.errors import Conflict, Invalid, Rejected
+from graph.model.inventory import Group, Hierarchy, Mode
+from graph.model.names import (
+    RESERVED_HIERARCHIES,
+    ClusterNumber,
+    Revision,
+    check_name,
+    check_text,
+    quoted,
+)
+from graph.model.ref import Kind, Ref
+from graph.model.view import FleetView, subtree
+
+
+def create_hierarchy(
+    command: CreateHierarchy, view: FleetView, revision: Revision
+) -> tuple[Change, ...]:
+    """The hierarchy and its root group."""
+    name = check_name(command.name, "hierarchy")
+    if name in RESERVED_HIERARCHIES:
+        raise Invalid(
+            f"{quoted(name)} cannot name a hierarchy",
+            hint=f"/{name}/... has another meaning in selectors; choose a longer name",
+        )
+    if view.hierarchy(name) is not None:
+        raise Conflict(f"hierarchy {quoted(name)} exists", hint="choose another name, or update it")
+    hierarchy = Hierarchy(
+        name=name,
+        mode=command.mode,
+        required=command.required,
+        title=check_text(command.title, "the title"),
+        changed=revision,
+    )
+    root = Group(
+        number=view.numbers.group, hierarchy=name, parent=None, name=name, changed=revision
+    )
+    return Change(None, hierarchy), Change(None, root)
+
+
+def update_hierarchy(
+    command: UpdateHierarchy, view: FleetView, revision: Revision
+) -> tuple[Change, ...]:
+    """The hierarchy with what the command states."""
+    before = find_hierarchy(view, command.name)
+    after = replace(before, changed=revision)
+    if command.title is not UNSET:
+        after = replace(after, title=check_text(command.title, "the title"))
+    if command.required is not UNSET:
+        after = replace(after, required=command.required)
+    if command.mode is not UNSET:
+        if command.mode is Mode.SINGLE and before.mode is Mode.MANY:
+            _refuse_if_any_has_two(view, before)
+        after = replace(after, mode=command.mode)
+    return (Change(before, after),)
+
+
+def delete_hierarchy(command: DeleteHierarchy, view: FleetView, _: Revision) -> tuple[Change, ...]:
+    """The hierarchy and its root gone, if nothing is in them."""
+    hierarchy = find_hierarchy(view, command.name)
+    root = view.root(hierarchy.name)
+    assert root is not None, "a hierarchy has a root group"
+    groups, members = len(view.children(root)), len(view.direct_members(root))
+    if groups or members:
+        raise Rejected(
+            f"/{hierarchy.name} holds {groups:,} groups and {members:,} direct members",
+            hint="delete its groups and let its members leave first",
+        )
+    refuse_if_named(view, Ref(Kind.GROUP, root), f"/{hierarchy.name}")
+    return Change(existing_group(view, root), None), Change(hierarchy, None)
+
+
+def _refuse_if_any_has_two(view: FleetView, hierarchy: Hierarchy) -> None:
+    root = view.root(hierarchy.name)
+    assert root is not None, "a hierarchy has a root group"
+    groups = frozenset(subtree(view, root))
+    if sum(len(view.direct_members(each)) for each in groups) == len(view.members(root)):
+        return
+
+    def has_two(number: ClusterNumber) -> bool:
+        return sum(each in groups for each in view.memberships(number)) > 1
+
+    found = [view.cluster_name(number) for number in view.members(root) if has_two(number)]
+    raise Rejected(
+        f"{len(found):,} clusters have more than one place in /{hierarchy.name}",
+        hint="let them leave all but one first",
+        reasons=tuple(islice(found, 20)),
+    )

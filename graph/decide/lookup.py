@@ -1,0 +1,102 @@
+"""Names and paths of a command, looked up in a view, or refused with the nearest that exist."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from graph.model.errors import NotFound
+from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey, SavedSelector
+from graph.model.names import ClusterNumber, GroupNumber, join_path, nearest, quoted, split_path
+from graph.model.view import FleetView
+
+_SIBLINGS_MAX = 2_000
+"""Names compared for a hint; a hint must not cost more than the command."""
+
+
+def find_hierarchy(view: FleetView, name: str) -> Hierarchy:
+    """The hierarchy called ``name``."""
+    found = view.hierarchy(name)
+    if found is None:
+        known = [each.name for each in view.hierarchies()]
+        raise NotFound(
+            f"no hierarchy called {quoted(name)}",
+            hint=_did_you_mean(nearest(name, known))
+            or f"hierarchies: {', '.join(known) or 'none'}",
+        )
+    return found
+
+
+def find_group(view: FleetView, path: str) -> Group:
+    """The group at ``path``."""
+    segments = split_path(path)
+    hierarchy = find_hierarchy(view, segments[0])
+    at = view.root(hierarchy.name)
+    assert at is not None, "a hierarchy has a root group"
+    for depth, name in enumerate(segments[1:], start=1):
+        below = view.children(at).get(name)
+        if below is None:
+            parent = join_path(segments[:depth])
+            close = nearest(name, islice(view.children(at), _SIBLINGS_MAX))
+            raise NotFound(
+                f"no group {quoted(name)} in {parent}",
+                hint=_did_you_mean(tuple(f"{parent}/{each}" for each in close))
+                or f"create {join_path(segments[: depth + 1])} first",
+            )
+        at = below
+    return existing_group(view, at)
+
+
+def existing_group(view: FleetView, number: GroupNumber) -> Group:
+    """The group with a number taken from this view."""
+    group = view.group(number)
+    assert group is not None, f"group {number} is named but not in the view"
+    return group
+
+
+def existing_cluster(view: FleetView, number: ClusterNumber) -> Cluster:
+    """The cluster with a number taken from this view."""
+    cluster = view.cluster(number)
+    assert cluster is not None, f"cluster {number} is named but not in the view"
+    return cluster
+
+
+def find_cluster(view: FleetView, name: str) -> Cluster:
+    """The cluster called ``name``."""
+    number = view.cluster_number(name)
+    found = None if number is None else view.cluster(number)
+    if found is None:
+        near = islice(view.names_after(name[: max(1, len(name) * 2 // 3)]), 200)
+        raise NotFound(
+            f"no cluster called {quoted(name)}",
+            hint=_did_you_mean(nearest(name, (each for each, _ in near)))
+            or "register it first, or look its name up with a selector",
+        )
+    return found
+
+
+def find_label_key(view: FleetView, name: str) -> LabelKey:
+    """The label key called ``name``."""
+    found = view.label_key(name)
+    if found is None:
+        known = [each.name for each in view.label_keys()]
+        raise NotFound(
+            f"no label key called {quoted(name)}",
+            hint=_did_you_mean(nearest(name, known)) or f"label keys: {', '.join(known) or 'none'}",
+        )
+    return found
+
+
+def find_saved(view: FleetView, name: str) -> SavedSelector:
+    """The saved selector called ``name``."""
+    found = view.saved_selector(name)
+    if found is None:
+        known = [each.name for each in view.saved_selectors()]
+        raise NotFound(
+            f"no saved selector called {quoted(name)}",
+            hint=_did_you_mean(nearest(name, known)) or "save it first",
+        )
+    return found
+
+
+def _did_you_mean(names: tuple[str, ...]) -> str:
+    return f"did you mean {' or '.join(names)}?" if names else ""

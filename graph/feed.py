@@ -1,0 +1,63 @@
+"""Fan-out inside one process: the newest changesets, and a wake-up when there are more.
+
+Followers keep nothing here. Each asks for what comes after its own cursor, from memory if that is
+recent and from the store otherwise, so a slow one costs no memory and loses nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+
+from graph.model.change import Changeset, Cursor
+
+
+class Feed:
+    """The tail of the log in memory, at most ``kept_max`` changesets."""
+
+    def __init__(self, head: Cursor, *, kept_max: int) -> None:
+        self._recent: deque[Changeset] = deque(maxlen=kept_max)
+        self._start = head
+        self._head = head
+        self._more = asyncio.Event()
+
+    @property
+    def head(self) -> Cursor:
+        """The cursor of the newest changeset announced."""
+        return self._head
+
+    def announce(self, changeset: Changeset) -> None:
+        """Tell everybody about the next changeset."""
+        assert changeset.revision == self._head.revision + 1, "the feed has no gaps"
+        if len(self._recent) == self._recent.maxlen:
+            self._start = self._recent[0].cursor
+        self._recent.append(changeset)
+        self._head = changeset.cursor
+        self._wake()
+
+    def restart(self, head: Cursor) -> None:
+        """Begin again at ``head``: the history behind it is not the one announced so far."""
+        self._recent.clear()
+        self._start = self._head = head
+        self._wake()
+
+    def after(self, cursor: Cursor) -> Sequence[Changeset] | None:
+        """What came after ``cursor``; None if memory does not reach back to it."""
+        if cursor == self._head:
+            return ()
+        if cursor == self._start:
+            return tuple(self._recent)
+        offset = cursor.revision - self._start.revision
+        if not 0 < offset < len(self._recent) or self._recent[offset - 1].cursor != cursor:
+            return None
+        return tuple(self._recent[index] for index in range(offset, len(self._recent)))
+
+    async def more_than(self, cursor: Cursor) -> None:
+        """Wait until the head is no longer ``cursor``."""
+        while cursor == self._head:
+            await self._more.wait()
+
+    def _wake(self) -> None:
+        self._more.set()
+        self._more = asyncio.Event()

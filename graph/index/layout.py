@@ -1,0 +1,179 @@
+"""A snapshot as bytes and back: columns by number, dictionaries for values, sets as they are.
+
+Closures are kept rather than worked out again: reading a set takes less time than making it.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate, chain, pairwise
+from typing import Any, TypeVar
+
+from graph.index.blocks import BlockReader, BlockWriter
+from graph.index.bulk import hours_identity, itself, settle
+from graph.index.catalog import Catalog
+from graph.index.chunks import Chunks, chunks_of, sets_of
+from graph.index.clusters import BLANK, Clusters
+from graph.index.forest import Forest
+from graph.index.label import Codes, Label
+from graph.index.order import NameOrder
+from graph.index.plain import from_plain, to_plain
+from graph.index.snapshot import Snapshot
+from graph.model.change import Cursor, Numbers
+from graph.model.inventory import Group, LabelValue
+from graph.model.names import ClusterNumber, GroupNumber, Revision
+
+T = TypeVar("T")
+
+
+def encode(snapshot: Snapshot) -> bytes:
+    """Everything in ``snapshot``."""
+    blocks = BlockWriter()
+    numbers = snapshot.numbers
+    blocks.json([str(snapshot.cursor), numbers.cluster, numbers.group])
+    _write_catalog(blocks, snapshot.catalog)
+    _write_forest(blocks, snapshot.forest, numbers.group)
+    _write_clusters(blocks, snapshot.clusters, numbers.cluster)
+    blocks.json(list(snapshot.labels))
+    for label in snapshot.labels.values():
+        _write_label(blocks, label, numbers.cluster)
+    return blocks.body()
+
+
+def decode(body: memoryview) -> Snapshot:
+    """The snapshot that ``encode`` was given."""
+    blocks = BlockReader(body)
+    cursor, cluster, group = blocks.json()
+    numbers = Numbers(ClusterNumber(cluster), GroupNumber(group))
+    catalog = _read_catalog(blocks)
+    forest = _read_forest(blocks)
+    clusters = _read_clusters(blocks, numbers.group)
+    labels = {name: _read_label(blocks, catalog, name) for name in blocks.json()}
+    return Snapshot(
+        cursor=Cursor.parse(cursor),
+        numbers=numbers,
+        catalog=catalog,
+        forest=forest,
+        labels=labels,
+        clusters=clusters,
+    )
+
+
+def _write_catalog(blocks: BlockWriter, catalog: Catalog) -> None:
+    for table in (catalog.hierarchies, catalog.label_keys, catalog.saved_selectors):
+        blocks.json([to_plain(each) for each in table.values()])
+
+
+def _read_catalog(blocks: BlockReader) -> Catalog:
+    return Catalog.of(*(from_plain(blocks.json()) for _ in range(3)))
+
+
+def _write_forest(blocks: BlockWriter, forest: Forest, size: int) -> None:
+    groups = [group for group in forest.groups if group is not None]
+    blocks.numbers([group.number for group in groups])
+    blocks.numbers([0 if group.parent is None else group.parent + 1 for group in groups])
+    for field in ("hierarchy", "name", "title", "changed"):
+        blocks.column([getattr(group, field) for group in groups], itself, itself)
+    blocks.sets(forest.closures.first(size))
+    blocks.sets(forest.directs.first(size))
+
+
+def _read_forest(blocks: BlockReader) -> Forest:
+    numbers, parents = blocks.numbers(), blocks.numbers()
+    hierarchies: list[str] = blocks.column(_as_written)
+    names: list[str] = blocks.column(_as_written)
+    titles: list[str] = blocks.column(_as_written)
+    revisions: list[Revision] = blocks.column(_as_written)
+    closures, directs = blocks.sets(), blocks.sets()
+    groups: list[Group | None] = [None] * len(closures)
+    shared = _shared(len(closures))
+    for at, number in enumerate(numbers):
+        parent = shared[parents[at] - 1] if parents[at] else None
+        groups[number] = Group(
+            shared[number], hierarchies[at], parent, names[at], titles[at], revisions[at]
+        )
+    roots, children = settle(groups)
+    return Forest(
+        roots=roots,
+        groups=chunks_of(groups, None),
+        children=children,
+        closures=sets_of(closures),
+        directs=sets_of(directs),
+    )
+
+
+def _write_clusters(blocks: BlockWriter, clusters: Clusters, size: int) -> None:
+    blocks.sets([clusters.everything])
+    blocks.numbers(chain.from_iterable(shelf.numbers for shelf in clusters.order.shelves))
+    blocks.json(clusters.name.first(size))
+    memberships = clusters.memberships.first(size)
+    blocks.numbers(map(len, memberships))
+    blocks.numbers(chain.from_iterable(memberships))
+    blocks.column(clusters.title.first(size), itself, itself)
+    blocks.column(clusters.kind.first(size), to_plain, itself)
+    blocks.column(clusters.reconciler.first(size), to_plain, itself)
+    blocks.column(clusters.capacity.first(size), to_plain, itself)
+    blocks.column(clusters.time_zone.first(size), itself, itself)
+    blocks.column(clusters.opening_hours.first(size), to_plain, hours_identity)
+    blocks.column(clusters.changed.first(size), itself, itself)
+
+
+def _read_clusters(blocks: BlockReader, groups: int) -> Clusters:
+    (everything,) = blocks.sets()
+    ordered = blocks.numbers()
+    names: list[str] = blocks.json()
+    return Clusters(
+        everything=everything,
+        order=NameOrder.of([names[number] for number in ordered], ordered),
+        name=chunks_of(names, BLANK.name),
+        memberships=_read_memberships(blocks, groups),
+        title=chunks_of(blocks.column(_as_written), BLANK.title),
+        kind=_read_column(blocks, BLANK.kind),
+        reconciler=_read_column(blocks, BLANK.reconciler),
+        capacity=_read_column(blocks, BLANK.capacity),
+        time_zone=chunks_of(blocks.column(_as_written), BLANK.time_zone),
+        opening_hours=_read_column(blocks, BLANK.opening_hours),
+        changed=chunks_of(blocks.column(_as_written), BLANK.changed),
+    )
+
+
+def _read_memberships(blocks: BlockReader, groups: int) -> Chunks[tuple[GroupNumber, ...]]:
+    ends = accumulate(blocks.numbers(), initial=0)
+    flat = tuple(map(_shared(groups).__getitem__, blocks.numbers()))
+    return chunks_of([flat[start:end] for start, end in pairwise(ends)], BLANK.memberships)
+
+
+def _read_column(blocks: BlockReader, default: T) -> Chunks[T]:
+    values: list[T] = blocks.column(from_plain)
+    return chunks_of(values, default)
+
+
+def _write_label(blocks: BlockWriter, label: Label, size: int) -> None:
+    pairs = list(label.values())
+    blocks.json([value for value, _ in pairs])
+    blocks.sets([label.having, *(found for _, found in pairs)])
+    codes: dict[LabelValue | None, int] = {value: code for code, (value, _) in enumerate(pairs, 1)}
+    codes[None] = 0
+    blocks.numbers(map(codes.__getitem__, label.column.first(size)))
+
+
+def _read_label(blocks: BlockReader, catalog: Catalog, name: str) -> Label:
+    values: list[LabelValue] = blocks.json()
+    having, *sets = blocks.sets()
+    coded: list[LabelValue | None] = [None, *values]
+    return Label(
+        type=catalog.label_keys[name].type,
+        codes=Codes(values),
+        column=chunks_of(list(map(coded.__getitem__, blocks.numbers())), None),
+        having=having,
+        sets=sets_of(sets),
+        in_use=len(values),
+    )
+
+
+def _shared(size: int) -> list[GroupNumber]:
+    """Every group number once, for all who name it."""
+    return [GroupNumber(number) for number in range(size)]
+
+
+def _as_written(plain: Any) -> Any:
+    return plain

@@ -1,0 +1,54 @@
+"""Pages of clusters, in name or number order, resumed after the last one seen.
+
+A page is a keyset page: it says where it stopped, never how many it skipped, so the next one is
+as cheap as the first however deep it lies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from heapq import nsmallest
+from itertools import islice
+
+from graph.model.cluster_set import ClusterSet
+from graph.model.names import ClusterNumber
+from graph.model.view import FleetView
+
+_WALK_SHARE = 64
+"""Walk the fleet's name order when at least one in this many clusters is chosen."""
+
+
+class Order(StrEnum):
+    """What a page is ordered by."""
+
+    NAME = "name"
+    NUMBER = "number"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some clusters of a set, how many there are in all, and whether more follow."""
+
+    clusters: tuple[ClusterNumber, ...]
+    total: int
+    more: bool
+
+
+def page_by_number(chosen: ClusterSet, *, after: ClusterNumber | None, first: int) -> Page:
+    """The next ``first`` clusters whose number is greater than ``after``."""
+    start = 0 if after is None else after + 1
+    found = tuple(islice(chosen.at_or_after(start), first + 1))
+    return Page(found[:first], len(chosen), len(found) > first)
+
+
+def page_by_name(view: FleetView, chosen: ClusterSet, *, after: str, first: int) -> Page:
+    """The next ``first`` clusters whose name is greater than ``after``, byte for byte."""
+    if len(chosen) * _WALK_SHARE >= len(view.everything()):
+        walk = (number for _, number in view.names_after(after) if number in chosen)
+        found = tuple(islice(walk, first + 1))
+    else:
+        named = ((view.cluster_name(number), number) for number in chosen)
+        later = (pair for pair in named if pair[0] > after)
+        found = tuple(number for _, number in nsmallest(first + 1, later))
+    return Page(found[:first], len(chosen), len(found) > first)

@@ -1,0 +1,53 @@
+"""The bounds of the core. Every queue, page, wait and retry has one, with a default that holds."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class GraphSettings(BaseModel):
+    """How much the engine keeps, waits and tries."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    snapshots_kept_max: int = Field(
+        default=64, ge=1, description="Newest revisions kept whole, for pages and resumes."
+    )
+    snapshots_kept_seconds: float = Field(
+        default=60.0,
+        ge=0,
+        description="Revisions younger than this are kept beyond the count, up to 4x.",
+    )
+    reconstructions_kept_max: int = Field(
+        default=4,
+        ge=1,
+        description="Earlier revisions kept after being reconstructed from the log.",
+    )
+    writes_waiting_max: int = Field(
+        default=1_000, ge=1, description="Batches that may wait to be written; more are refused."
+    )
+    group_commit_max: int = Field(
+        default=128, ge=1, description="Batches written in one transaction of the store."
+    )
+    decide_again_max: int = Field(
+        default=16,
+        ge=1,
+        description="Times a batch is decided anew because another process wrote first.",
+    )
+    answers_kept_max: int = Field(
+        default=4_096, ge=0, description="Answers remembered for the newest revision."
+    )
+    selectors_kept_max: int = Field(
+        default=4_096, ge=0, description="Selector texts remembered with their meaning."
+    )
+    changesets_kept_max: int = Field(
+        default=1_024, ge=1, description="Newest changesets held in memory for followers."
+    )
+    page_size_max: int = Field(default=10_000, ge=1, description="Clusters in one page.")
+    tree_rows_max: int = Field(default=100_000, ge=1, description="Rows in one tree or cross-tab.")
+    history_max: int = Field(
+        default=1_000, ge=1, description="Changes shown of one object's history."
+    )
+    poll_seconds: float = Field(
+        default=0.1, gt=0, description="Wait between looks at the store for other writers' changes."
+    )

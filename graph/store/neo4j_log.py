@@ -1,0 +1,157 @@
+"""The log and the receipts in Neo4j: what was committed, read back, and forgotten in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from graph.model.change import Changeset, Cursor, Receipt
+from graph.model.errors import NotFound, ResyncRequired, RevisionExpired
+from graph.model.names import Revision
+from graph.store.codec import decode_body, encode_moment
+from graph.store.neo4j_clock import (
+    Ask,
+    Clock,
+    Row,
+    Unsettled,
+    cursor_at,
+    lock_clock,
+    read_clock,
+    write_clock,
+)
+from graph.store.port import Claim, Kept
+
+CHANGESETS_A_READ = 256
+BYTES_A_READ = 4 * 1024 * 1024
+"""One read of the log ends at whichever comes first, so following it takes bounded memory."""
+
+CHANGESETS_A_SWEEP = 1_000
+"""Changesets deleted in one go."""
+
+_CHAIN = "MATCH (n:Changeset {revision: $revision}) RETURN n.chain, n.at"
+_ONE = "MATCH (n:Changeset {revision: $revision}) RETURN n.body, n.chain"
+_SIZES = """
+MATCH (n:Changeset) WHERE n.revision > $after
+RETURN n.revision, n.bytes ORDER BY n.revision LIMIT $count
+"""
+_BODIES = """
+MATCH (n:Changeset) WHERE n.revision > $after AND n.revision <= $until
+RETURN n.body, n.chain ORDER BY n.revision
+"""
+_LAST_AT = """
+MATCH (n:Changeset) WHERE n.at <= $at AND n.revision > $horizon
+RETURN n.revision ORDER BY n.at DESC, n.revision DESC LIMIT 1
+"""
+_DROP = (
+    "MATCH (n:Changeset) WHERE n.revision <= $until WITH n LIMIT $count DELETE n RETURN count(*)"
+)
+_KEPT = "MATCH (n:Receipt {actor: $actor, key: $key}) RETURN n.digest, n.cursor, n.changed"
+
+
+async def find_kept(ask: Ask, actor: str, key: str) -> Kept | None:
+    """What was kept for an actor's key."""
+    rows = await ask(_KEPT, actor=actor, key=key)
+    if not rows:
+        return None
+    digest, cursor, changed = rows[0]
+    return Kept(Claim(actor, key, digest), Receipt(Cursor.parse(cursor), changed))
+
+
+async def read_changeset(ask: Ask, revision: Revision) -> Changeset:
+    """One changeset, if the log has it."""
+    clock = await read_clock(ask)
+    if 0 < revision <= clock.horizon:
+        raise RevisionExpired(
+            f"revision {revision:,} is no longer in the log",
+            hint=f"the log keeps revisions after {clock.horizon:,}; look in the archive",
+        )
+    rows = await ask(_ONE, revision=revision)
+    if not rows:
+        raise NotFound(
+            f"there is no revision {revision:,}", hint=f"the newest is {clock.revision:,}"
+        )
+    body, chain = rows[0]
+    return decode_body(body.encode(), chain)
+
+
+async def read_after(ask: Ask, cursor: Cursor) -> list[Changeset]:
+    """The next changesets after ``cursor``, a bounded number of them."""
+    clock = await read_clock(ask)
+    await _check_cursor(ask, clock, cursor)
+    sizes = await ask(_SIZES, after=cursor.revision, count=CHANGESETS_A_READ)
+    until = _page_end(cursor.revision, sizes)
+    if until == cursor.revision:
+        if clock.revision > cursor.revision:
+            raise Unsettled
+        return []
+    rows = await ask(_BODIES, after=cursor.revision, until=until)
+    if len(rows) != until - cursor.revision:
+        raise Unsettled
+    return [decode_body(body.encode(), chain) for body, chain in rows]
+
+
+def _page_end(after: int, sizes: Sequence[Row]) -> int:
+    """The last revision of a page: without a gap, and no larger than one read may be."""
+    total = 0
+    for revision, size in sizes:
+        if revision != after + 1 or total >= BYTES_A_READ:
+            break
+        after, total = revision, total + size
+    return after
+
+
+async def _check_cursor(ask: Ask, clock: Clock, cursor: Cursor) -> None:
+    """Refuse a place that is not, or no longer, in this history."""
+    head = clock.head
+    if cursor.revision < clock.horizon:
+        raise ResyncRequired(
+            f"the log no longer reaches back to {cursor}",
+            hint=f"start again from a snapshot; the log begins after {head.horizon}",
+        )
+    known: Cursor | None = head.horizon
+    if cursor.revision > clock.horizon:
+        rows = await ask(_CHAIN, revision=cursor.revision)
+        known = cursor_at(cursor.revision, rows[0][0]) if rows else None
+    if cursor != known:
+        raise ResyncRequired(
+            f"{cursor} is not a place in this history",
+            hint=f"start again from a snapshot; the record stands at {head.cursor}",
+        )
+
+
+async def find_revision(ask: Ask, moment: datetime) -> Revision:
+    """The last revision made at or before ``moment``."""
+    at = encode_moment(moment)
+    clock = await read_clock(ask)
+    rows = await ask(_LAST_AT, at=at, horizon=clock.horizon)
+    if rows:
+        return Revision(rows[0][0])
+    if clock.horizon_at is not None and at < clock.horizon_at:
+        raise RevisionExpired(
+            f"the log no longer reaches back to {at}",
+            hint=f"the oldest revision it can show is {clock.horizon:,}, of {clock.horizon_at}",
+        )
+    return Revision(clock.horizon)
+
+
+async def raise_horizon(ask: Ask, until: Cursor) -> None:
+    """Let the log begin after ``until``; what lies before is then as good as gone."""
+    await lock_clock(ask)
+    clock = await read_clock(ask)
+    await _check_cursor(ask, clock, until)
+    if until.revision == clock.horizon:
+        return
+    chain, at = (await ask(_CHAIN, revision=until.revision))[0]
+    moved = Clock(
+        *(clock.revision, clock.chain, clock.at),
+        *(until.revision, chain, at),
+        *(clock.next_cluster, clock.next_group),
+    )
+    await write_clock(ask, moved)
+
+
+async def sweep_changesets(ask: Ask) -> int:
+    """Delete some of what lies before the horizon; how many, 0 when all is gone."""
+    clock = await read_clock(ask)
+    rows = await ask(_DROP, until=clock.horizon, count=CHANGESETS_A_SWEEP)
+    return int(rows[0][0])

@@ -1,0 +1,231 @@
+"""Tree to set: which clusters, and how many.
+
+An intersection starts from its smallest operand, works out composed operands and then ordering
+comparisons only for what is left, and stops as soon as nothing is. ``count`` never builds the set
+its last step would give. Sets that belong to the view are read, never changed.
+
+A saved selector is evaluated once however often it is named, so selectors made of selectors cost
+the sum of their parts and not the product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from operator import ge, gt, le, lt
+from typing import Any
+
+from graph.model.cluster_set import EMPTY, ClusterSet
+from graph.model.names import GroupNumber
+from graph.model.selector import (
+    And,
+    Comparison,
+    Everything,
+    Except,
+    LabelIn,
+    LabelIs,
+    Matching,
+    Not,
+    Or,
+    Saved,
+    Selector,
+    SelectorValue,
+)
+from graph.model.view import FleetView
+from graph.targeting.cycles import in_order
+from graph.targeting.missing import WILDCARD
+from graph.targeting.plan import AT_HAND, Plan
+
+FEW = 12
+"""Clusters that are cheaper to ask one by one than to intersect with a range."""
+
+
+def evaluate(selector: Selector, view: FleetView) -> ClusterSet:
+    """The clusters ``selector`` chooses."""
+    return _find(selector, view, {})
+
+
+def count(selector: Selector, view: FleetView) -> int:
+    """How many clusters ``selector`` chooses."""
+    if isinstance(selector, And | Except):
+        kept, last, wanted = _narrowed(selector, view, {})
+        if len(last) == 1:
+            both = kept.size_with(last[0])
+            return both if wanted else len(kept) - both
+        return len(_met(kept, last))
+    if isinstance(selector, Not):
+        return len(view.everything()) - count(selector.operand, view)
+    return len(_find(selector, view, {}))
+
+
+def satisfies(value: SelectorValue | None, comparison: Comparison, other: SelectorValue) -> bool:
+    """Whether a label's value holds in a comparison; an absent label fails every one."""
+    if value is None:
+        return False
+    if comparison is Comparison.EQ:
+        return value == other
+    if comparison is Comparison.NE:
+        return value != other
+    return _ORDERS[comparison](value, other)
+
+
+def matched_groups(base: GroupNumber, rest: Iterable[str], view: FleetView) -> list[GroupNumber]:
+    """The groups a path with wildcards matches."""
+    found = [base]
+    for name in rest:
+        if name == WILDCARD:
+            found = [child for at in found for child in view.children(at).values()]
+        else:
+            below = (view.children(at).get(name) for at in found)
+            found = [child for child in below if child is not None]
+    return found
+
+
+_Known = dict[str, ClusterSet]
+"""Saved selectors already evaluated."""
+
+
+def _find(selector: Selector, view: FleetView, known: _Known) -> ClusterSet:
+    kind = type(selector)
+    at_hand = AT_HAND.get(kind)
+    if at_hand is not None:
+        return at_hand(selector, view)
+    return _FIND[kind](selector, view, known)
+
+
+def _narrowed(
+    selector: And | Except, view: FleetView, known: _Known
+) -> tuple[ClusterSet, Sequence[ClusterSet], bool]:
+    """All of an intersection but its last step: what is kept, what to meet it with or take out."""
+    plan = Plan(selector, view)
+    kept, last = _start(plan, known)
+    for part in plan.later:
+        kept = _met(kept, last)
+        if not kept:
+            return EMPTY, (), True
+        last = (_find(part, view, known),)
+    for clause in plan.ranges:
+        kept = _met(kept, last)
+        if len(kept) <= FEW:
+            kept, last = _those(kept, clause, view), ()
+        else:
+            last = (_label_is(clause, view, known),)
+    if not plan.excluded:
+        return kept, last, True
+    kept = _met(kept, last)
+    for part in plan.excluded[:-1]:
+        if not kept:
+            break
+        kept = kept - _find(part, view, known)
+    return kept, (_find(plan.excluded[-1], view, known),) if kept else (), False
+
+
+def _start(plan: Plan, known: _Known) -> tuple[ClusterSet, Sequence[ClusterSet]]:
+    """The sets at hand, met from the smallest on but for the last."""
+    ready = plan.ready
+    if not ready:
+        if not plan.later:
+            return plan.view.everything(), ()
+        return _find(plan.later.pop(0), plan.view, known), ()
+    if len(ready[0][1]) > 1:
+        _single_first(ready)
+    sets = ready[0][1]
+    kept = sets[0] if len(sets) == 1 else ClusterSet.union(sets)
+    if len(ready) == 1:
+        return kept, ()
+    for _, sets in ready[1:-1]:
+        kept = _met(kept, sets)
+        if not kept:
+            return EMPTY, ()
+    return kept, ready[-1][1]
+
+
+def _single_first(ready: list[tuple[int, Sequence[ClusterSet]]]) -> None:
+    """Alternatives are better met than united: let the smallest single set go before them."""
+    for place, (_, sets) in enumerate(ready):
+        if len(sets) == 1:
+            ready.insert(0, ready.pop(place))
+            return
+
+
+def _met(kept: ClusterSet, sets: Sequence[ClusterSet]) -> ClusterSet:
+    """What ``kept`` has in common with any of ``sets``; all of it when there are none."""
+    if len(sets) == 1:
+        return kept & sets[0]
+    return ClusterSet.union([kept & each for each in sets]) if sets else kept
+
+
+def _those(kept: ClusterSet, clause: LabelIs, view: FleetView) -> ClusterSet:
+    """The few clusters of ``kept`` that satisfy a comparison, asked one by one."""
+    key, holds, other = clause.key, _ORDERS[clause.comparison], clause.value
+    label = view.label
+    values = [(each, label(each, key)) for each in kept]
+    return ClusterSet.of(
+        [each for each, value in values if value is not None and holds(value, other)]
+    )
+
+
+def _conjunction(selector: And | Except, view: FleetView, known: _Known) -> ClusterSet:
+    kept, last, wanted = _narrowed(selector, view, known)
+    if wanted:
+        return _met(kept, last)
+    return kept - last[0] if last else kept
+
+
+def _or(selector: Or, view: FleetView, known: _Known) -> ClusterSet:
+    return ClusterSet.union([_find(each, view, known) for each in selector.operands])
+
+
+def _not(selector: Not, view: FleetView, known: _Known) -> ClusterSet:
+    return view.everything() - _find(selector.operand, view, known)
+
+
+def _everything(_selector: Everything, view: FleetView, _known: _Known) -> ClusterSet:
+    return view.everything()
+
+
+def _label_is(clause: LabelIs, view: FleetView, _known: _Known) -> ClusterSet:
+    if clause.comparison is Comparison.EQ:
+        return view.label_equal(clause.key, clause.value)
+    if clause.comparison is Comparison.NE:
+        return view.labelled(clause.key) - view.label_equal(clause.key, clause.value)
+    assert not isinstance(clause.value, str), "text has no order"
+    return view.label_range(clause.key, clause.comparison, clause.value)
+
+
+def _label_in(clause: LabelIn, view: FleetView, _known: _Known) -> ClusterSet:
+    return ClusterSet.union([view.label_equal(clause.key, value) for value in clause.values])
+
+
+def _matching(clause: Matching, view: FleetView, _known: _Known) -> ClusterSet:
+    members = view.direct_members if clause.only else view.members
+    groups = matched_groups(clause.base, clause.rest, view)
+    return ClusterSet.union([members(group) for group in groups])
+
+
+def _saved(clause: Saved, view: FleetView, known: _Known) -> ClusterSet:
+    """Everything the saved selector needs is evaluated before it, so nothing nests deeper."""
+    if clause.name not in known:
+        for saved in in_order(clause, view):
+            if saved.name not in known:
+                known[saved.name] = _find(saved.selector, view, known)
+    return known[clause.name]
+
+
+_FIND: dict[type, Callable[[Any, FleetView, _Known], ClusterSet]] = {
+    And: _conjunction,
+    Except: _conjunction,
+    Or: _or,
+    Not: _not,
+    Everything: _everything,
+    LabelIs: _label_is,
+    LabelIn: _label_in,
+    Matching: _matching,
+    Saved: _saved,
+}
+
+_ORDERS: dict[Comparison, Callable[[Any, Any], bool]] = {
+    Comparison.LT: lt,
+    Comparison.LE: le,
+    Comparison.GT: gt,
+    Comparison.GE: ge,
+}

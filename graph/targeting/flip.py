@@ -1,0 +1,182 @@
+"""The nearest flip: the fewest changes to a cluster that would change a selector's answer.
+
+Each part of the tree has a cheapest way to hold and a cheapest way not to; ``and`` adds up the one
+and chooses among the other. That takes clauses as independent, which they are not: one join may
+satisfy two of them, or undo a third. So fewer steps are tried first, as far as a bound allows, and
+nothing is proposed that was not checked against the facts as they would then be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, combinations, islice
+
+from graph.model.inventory import SavedSelector
+from graph.model.selector import (
+    And,
+    Clause,
+    Everything,
+    Except,
+    HasLabel,
+    IsCluster,
+    LabelIn,
+    LabelIs,
+    Matching,
+    Not,
+    Only,
+    Or,
+    Saved,
+    Selector,
+    Under,
+    clauses,
+)
+from graph.model.view import FleetView, path_of
+from graph.targeting.evaluate import matched_groups
+from graph.targeting.facts import Facts, clause_holds, holds, reached
+from graph.targeting.label_step import label_steps
+from graph.targeting.step import Step, after, join, leave
+
+TRIES_MAX = 20_000
+"""Clauses looked at while trying combinations of fewer steps."""
+
+STEPS_TRIED_MAX = 3
+"""Steps that are tried together."""
+
+CANDIDATES_MAX = 64
+"""Single steps that combinations are made of."""
+
+MATCHES_MAX = 256
+"""Groups of a wildcard among which the first by path is proposed."""
+
+_Way = tuple[Step, ...] | None
+"""Steps that bring an answer about; None where none do."""
+
+_Ways = tuple[_Way, _Way]
+"""The way to hold, and the way not to; the one that is so already has no steps."""
+
+
+def nearest_flip(
+    selector: Selector, facts: Facts, saved: Sequence[SavedSelector], view: FleetView
+) -> tuple[Step, ...] | None:
+    """The fewest steps after which ``selector`` answers otherwise; None if none were found.
+
+    ``saved`` are the saved selectors it leads to, each after those it needs itself.
+    """
+    search = _Search(selector, facts, saved, view)
+    to_hold, to_fail = search.ways(selector)
+    way = to_fail if search.answer(facts) else to_hold
+    if way is None:
+        return None
+    fewest = search.fewest(way)
+    if fewest is None and search.flips(way):
+        return search.irreducible(way)
+    return fewest
+
+
+class _Search:
+    def __init__(
+        self, selector: Selector, facts: Facts, saved: Sequence[SavedSelector], view: FleetView
+    ) -> None:
+        self._selector, self._facts, self._saved, self._view = selector, facts, saved, view
+        self._now = self.answer(facts)
+        self._ways_of: dict[str, _Ways] = {}
+        self._candidates: dict[Step, None] = {}
+        for each in saved:
+            self._ways_of[each.name] = self.ways(each.selector)
+
+    def answer(self, facts: Facts) -> bool:
+        """Whether the selector holds for ``facts``."""
+        return holds(self._selector, facts, known_saved(self._saved, facts))
+
+    def flips(self, steps: Sequence[Step]) -> bool:
+        """Whether the answer is another one after ``steps``."""
+        changed = after(steps, self._facts, self._view)
+        return changed is not None and self.answer(changed) is not self._now
+
+    def fewest(self, way: tuple[Step, ...]) -> tuple[Step, ...] | None:
+        """Fewer steps than ``way`` has, or as many, if a bounded search finds some that do."""
+        ordered: dict[Step, None] = {**dict.fromkeys(way), **self._candidates}
+        steps = list(ordered)[:CANDIDATES_MAX]
+        sizes = range(1, min(STEPS_TRIED_MAX, len(way)) + 1)
+        tried = chain.from_iterable(combinations(steps, size) for size in sizes)
+        trees = (self._selector, *(each.selector for each in self._saved))
+        cost = sum(1 for tree in trees for _ in clauses(tree))
+        bounded = islice(tried, TRIES_MAX // cost + 1)
+        return next((each for each in bounded if self.flips(each)), None)
+
+    def irreducible(self, way: tuple[Step, ...]) -> tuple[Step, ...]:
+        """``way`` without the steps it does not need."""
+        for step in way:
+            fewer = tuple(each for each in way if each != step)
+            if fewer and self.flips(fewer):
+                way = fewer
+        return way
+
+    def ways(self, selector: Selector) -> _Ways:
+        """The cheapest steps to make ``selector`` hold, and to make it fail."""
+        match selector:
+            case And(operands):
+                ways = [self.ways(each) for each in operands]
+                return _together(hold for hold, _ in ways), _cheapest(fail for _, fail in ways)
+            case Or(operands):
+                ways = [self.ways(each) for each in operands]
+                return _cheapest(hold for hold, _ in ways), _together(fail for _, fail in ways)
+            case Not(operand):
+                hold, fail = self.ways(operand)
+                return fail, hold
+            case Except(left, right):
+                (hold, fail), (held, failed) = self.ways(left), self.ways(right)
+                return _together((hold, failed)), _cheapest((fail, held))
+            case Saved(name):
+                return self._ways_of[name]
+            case _:
+                return self._clause(selector)
+
+    def _clause(self, clause: Clause) -> _Ways:
+        held = clause_holds(clause, self._facts)
+        way = self._flip(clause, held=held)
+        self._candidates.update(dict.fromkeys(way or ()))
+        return ((), way) if held else (way, ())
+
+    def _flip(self, clause: Clause, *, held: bool) -> _Way:
+        match clause:
+            case Under() | Only() | Matching():
+                return self._out_of(clause) if held else self._into(clause)
+            case LabelIs() | LabelIn() | HasLabel():
+                return label_steps(clause, self._facts, self._view, held=held)
+            case IsCluster() | Everything() | Saved():
+                return None
+
+    def _out_of(self, clause: Under | Only | Matching) -> _Way:
+        places = self._facts.places.items()
+        return tuple(leave(each, self._view) for each, place in places if reached(clause, place))
+
+    def _into(self, clause: Under | Only | Matching) -> _Way:
+        if not isinstance(clause, Matching):
+            return (join(clause.group, self._facts, self._view),)
+        found = matched_groups(clause.base, clause.rest, self._view)[:MATCHES_MAX]
+        if not found:
+            return None
+        group = min(found, key=lambda each: path_of(self._view, each))
+        return (join(group, self._facts, self._view),)
+
+
+def known_saved(saved: Iterable[SavedSelector], facts: Facts) -> Mapping[str, bool]:
+    """Whether each saved selector holds for ``facts``; each comes after those it needs."""
+    known: dict[str, bool] = {}
+    for each in saved:
+        known[each.name] = holds(each.selector, facts, known)
+    return known
+
+
+def _together(ways: Iterable[_Way]) -> _Way:
+    steps: dict[Step, None] = {}
+    for way in ways:
+        if way is None:
+            return None
+        steps.update(dict.fromkeys(way))
+    return tuple(steps)
+
+
+def _cheapest(ways: Iterable[_Way]) -> _Way:
+    return min((way for way in ways if way is not None), key=len, default=None)

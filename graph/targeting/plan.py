@@ -1,0 +1,165 @@
+"""How to narrow: the operands of one intersection, sorted by what they cost.
+
+Sets the view has at hand come first, smallest first. Alternatives whose sets are all at hand are
+met one by one, which is cheaper than uniting them. Exclusions are taken out at the end instead of
+building complements, so ``not`` never costs the size of the fleet inside an intersection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any
+
+from graph.model.cluster_set import ClusterSet
+from graph.model.selector import (
+    And,
+    Comparison,
+    Everything,
+    Except,
+    HasLabel,
+    IsCluster,
+    LabelIn,
+    LabelIs,
+    Matching,
+    Not,
+    Only,
+    Or,
+    Saved,
+    Selector,
+    Under,
+)
+from graph.model.view import FleetView
+
+SPREAD_MAX = 4
+"""Alternatives that are cheaper to meet one by one than to unite first."""
+
+
+_SIZE = itemgetter(0)
+_EQ, _NE = Comparison.EQ, Comparison.NE
+
+
+class Plan:
+    """The operands of one ``And`` or ``Except``, sorted out."""
+
+    __slots__ = ("excluded", "later", "parts", "ranges", "ready", "view")
+
+    def __init__(self, selector: Selector, view: FleetView) -> None:
+        self.view = view
+        self.ready: list[tuple[int, Sequence[ClusterSet]]] = []
+        """Sets at hand, smallest first; several together are alternatives."""
+        self.later: list[Selector] = []
+        """What must be worked out."""
+        self.ranges: list[LabelIs] = []
+        """Ordering comparisons."""
+        self.excluded: list[Selector] = []
+        self.parts: list[Selector] = [selector]
+        if isinstance(selector, And):
+            self.parts = list(selector.operands)
+        for part in self.parts:  # grows while operands of operands join in
+            at_hand = AT_HAND.get(type(part))
+            if at_hand is not None:
+                found = at_hand(part, view)
+                self.ready.append((len(found), (found,)))
+            else:
+                _SORT[type(part)](self, part)
+        if len(self.ready) > 1:
+            self.ready.sort(key=_SIZE)
+
+
+def _label_is(plan: Plan, part: LabelIs) -> None:
+    if part.comparison is _EQ:
+        found = plan.view.label_equal(part.key, part.value)
+    elif part.comparison is _NE:
+        found = plan.view.labelled(part.key)
+        plan.excluded.append(LabelIs(part.key, _EQ, part.value))
+    else:
+        plan.ranges.append(part)
+        return
+    plan.ready.append((len(found), (found,)))
+
+
+def _label_in(plan: Plan, part: LabelIn) -> None:
+    if len(part.values) > SPREAD_MAX:
+        plan.later.append(part)
+        return
+    found = [plan.view.label_equal(part.key, value) for value in part.values]
+    plan.ready.append((sum(map(len, found)), found))
+
+
+def _or(plan: Plan, part: Or) -> None:
+    operands = part.operands
+    if len(operands) <= SPREAD_MAX:
+        found: list[ClusterSet] = []
+        size = 0
+        for each in operands:
+            at_hand = AT_HAND.get(type(each))
+            if at_hand is None:
+                break
+            found.append(at_hand(each, plan.view))
+            size += len(found[-1])
+        else:
+            plan.ready.append((size, found))
+            return
+    plan.later.append(part)
+
+
+def _and(plan: Plan, part: And) -> None:
+    plan.parts.extend(part.operands)
+
+
+def _except(plan: Plan, part: Except) -> None:
+    plan.parts.append(part.left)
+    plan.excluded.append(part.right)
+
+
+def _not(plan: Plan, part: Not) -> None:
+    if isinstance(part.operand, Not):
+        plan.parts.append(part.operand.operand)
+    else:
+        plan.excluded.append(part.operand)
+
+
+def _everything(_plan: Plan, _part: Everything) -> None:
+    """Nothing to narrow by."""
+
+
+def _later(plan: Plan, part: Selector) -> None:
+    plan.later.append(part)
+
+
+def _under(clause: Under, view: FleetView) -> ClusterSet:
+    return view.members(clause.group)
+
+
+def _only(clause: Only, view: FleetView) -> ClusterSet:
+    return view.direct_members(clause.group)
+
+
+def _has(clause: HasLabel, view: FleetView) -> ClusterSet:
+    return view.labelled(clause.key)
+
+
+def _cluster(clause: IsCluster, view: FleetView) -> ClusterSet:
+    return ClusterSet.of((clause.cluster,))
+
+
+AT_HAND: dict[type, Callable[[Any, FleetView], ClusterSet]] = {
+    Under: _under,
+    Only: _only,
+    HasLabel: _has,
+    IsCluster: _cluster,
+}
+"""Clauses whose sets the view has at hand."""
+
+_SORT: dict[type, Callable[[Plan, Any], None]] = {
+    LabelIs: _label_is,
+    LabelIn: _label_in,
+    Or: _or,
+    And: _and,
+    Except: _except,
+    Not: _not,
+    Everything: _everything,
+    Matching: _later,
+    Saved: _later,
+}

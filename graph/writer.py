@@ -1,0 +1,273 @@
+"""The one writer of a process: batches in a queue, decided in order, committed in groups.
+
+While one group is being made durable the next one gathers, so the cost of a commit is shared by
+everybody who waited for it. Each batch is decided on the view its predecessor leaves. Nobody sees
+a revision before the store has it. When another process wrote first, the group is decided again
+from the newer view; when the store cannot be reached, the outcome is unknown and the caller is
+told how to ask for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from hashlib import sha256
+
+from graph.decide.batch import check_batch, decide_batch
+from graph.index.builder import edit
+from graph.index.snapshot import Snapshot
+from graph.model.change import CHAIN_DIGITS, Changeset, Cursor, Receipt
+from graph.model.command import Batch, Restore
+from graph.model.errors import Conflict, TrellisError, Unavailable
+from graph.model.names import Revision
+from graph.settings import GraphSettings
+from graph.store.port import Claim, Entry, Store
+
+_UNSEALED = "0" * CHAIN_DIGITS
+"""Stands for the chain of a revision the store has not sealed yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A revision that is durable: its changeset, and the snapshot it leads to."""
+
+    changeset: Changeset
+    snapshot: Snapshot
+
+
+@dataclass(slots=True)
+class _Request:
+    batch: Batch
+    answer: asyncio.Future[Receipt]
+    tries: int = 0
+
+
+@dataclass(slots=True)
+class _Group:
+    """What one transaction will hold."""
+
+    base: Snapshot
+    entries: list[Entry] = field(default_factory=list[Entry])
+    requests: list[_Request] = field(default_factory=list[_Request])
+    snapshots: list[Snapshot] = field(default_factory=list[Snapshot])
+    answers: list[tuple[_Request, Receipt | TrellisError]] = field(
+        default_factory=list["tuple[_Request, Receipt | TrellisError]"]
+    )
+    """What needs no commit: refusals, and batches that change nothing. True if the base is."""
+    keys: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+
+    @property
+    def view(self) -> Snapshot:
+        """The view the next batch is decided on."""
+        return self.snapshots[-1] if self.snapshots else self.base
+
+
+class Writer:
+    """Takes batches, gives receipts.
+
+    It holds ``turn`` while a group is under way, so that nobody else moves the view meanwhile;
+    ``catch_up`` is called while it is held.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        settings: GraphSettings,
+        *,
+        view: Callable[[], Snapshot],
+        advance: Callable[[Sequence[Step]], None],
+        catch_up: Callable[[], Awaitable[None]],
+        turn: asyncio.Lock,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._view = view
+        self._advance = advance
+        self._catch_up = catch_up
+        self._turn = turn
+        self._now = now
+        self._last: datetime | None = None
+        self._waiting: deque[_Request] = deque()
+        self._running: asyncio.Task[None] | None = None
+        self._closed = False
+
+    async def execute(self, batch: Batch) -> Receipt:
+        """Decide and commit ``batch``; the receipt means it is durable."""
+        check_batch(batch)
+        if self._closed:
+            raise Unavailable("the engine is closing", hint="send the batch again, elsewhere")
+        if len(self._waiting) >= self._settings.writes_waiting_max:
+            raise Unavailable(
+                f"{len(self._waiting):,} batches are waiting to be written",
+                hint="send the batch again in a moment, with the same idempotency key",
+            )
+        request = _Request(batch, asyncio.get_running_loop().create_future())
+        self._waiting.append(request)
+        if self._running is None or self._running.done():
+            self._running = asyncio.create_task(self._run())
+        return await request.answer
+
+    def saw(self, at: datetime) -> None:
+        """Another process made a changeset ``at``; ours come no earlier."""
+        self._last = at if self._last is None else max(at, self._last)
+
+    async def close(self) -> None:
+        """Finish what waits, take nothing more."""
+        self._closed = True
+        if self._running is not None:
+            await self._running
+
+    async def _run(self) -> None:
+        while self._waiting:
+            count = min(len(self._waiting), self._settings.group_commit_max)
+            requests = [self._waiting.popleft() for _ in range(count)]
+            try:
+                async with self._turn:
+                    await self._write(requests)
+            except BaseException as error:
+                for request in requests:
+                    _settle(request, error)
+                if not isinstance(error, TrellisError):
+                    raise
+
+    async def _write(self, requests: Sequence[_Request]) -> None:
+        group = _Group(self._view())
+        for request in requests:
+            if not request.answer.done():
+                await self._join(group, request)
+        try:
+            receipts = await self._commit(group)
+        except Conflict:
+            await self._catch_up()
+            self._again([*group.requests, *(request for request, _ in group.answers)])
+        except Unavailable as error:
+            for request in group.requests:
+                _settle(request, _unknown(error))
+            for request, _ in group.answers:
+                _settle(request, error)
+            await self._catch_up()
+        else:
+            self._finish(group, receipts)
+
+    async def _commit(self, group: _Group) -> Sequence[Receipt]:
+        """Write the group; or, with nothing to write, make sure that it was decided on the head.
+
+        Another process may have written since: then what was refused may be right by now.
+        """
+        base = group.base.cursor
+        if group.entries:
+            return await self._store.commit(group.entries, expected=base, now=self._now())
+        if group.answers and (await self._store.head()).cursor != base:
+            raise Conflict("the view was not the head")
+        return ()
+
+    async def _join(self, group: _Group, request: _Request) -> None:
+        """Decide a batch into the group, or answer it at once."""
+        claim = claim_of(request.batch)
+        if claim is not None and (claim.actor, claim.key) in group.keys:
+            self._waiting.appendleft(request)  # its twin is in this group; ask again after it
+            return
+        try:
+            if claim is not None and (kept := await self._kept(claim)) is not None:
+                _settle(request, kept)
+                return
+            draft = edit(group.view)
+            changes = decide_batch(request.batch, group.view, draft)
+        except TrellisError as refusal:
+            group.answers.append((request, refusal))
+            return
+        if not changes and claim is None and not group.snapshots:
+            group.answers.append((request, Receipt(group.base.cursor, changed=False)))
+            return
+        changeset: Changeset | None = None
+        if changes:
+            revision = Revision(group.view.cursor.revision + 1)
+            changeset = Changeset(
+                revision, self._moment(), request.batch.actor, request.batch.reason, changes
+            )
+            numbers = group.view.numbers.after(changes)
+            group.snapshots.append(draft.freeze(Cursor(revision, _UNSEALED), numbers=numbers))
+        group.entries.append(Entry(changeset, claim))
+        group.requests.append(request)
+        if claim is not None:
+            group.keys.add((claim.actor, claim.key))
+
+    async def _kept(self, claim: Claim) -> Receipt | None:
+        kept = await self._store.kept(claim.actor, claim.key)
+        if kept is None:
+            return None
+        if kept.claim.digest != claim.digest:
+            raise Conflict(
+                "this idempotency key was used for another batch",
+                hint="a key names one batch; use a new one for a new batch",
+            )
+        return kept.receipt
+
+    def _again(self, requests: Sequence[_Request]) -> None:
+        for request in reversed(requests):
+            request.tries += 1
+            if request.tries >= self._settings.decide_again_max:
+                _settle(
+                    request,
+                    Conflict(
+                        f"other writers came first {request.tries} times",
+                        hint="send the batch again in a moment",
+                    ),
+                )
+            else:
+                self._waiting.appendleft(request)
+
+    def _finish(self, group: _Group, receipts: Sequence[Receipt]) -> None:
+        steps: list[Step] = []
+        snapshots = iter(group.snapshots)
+        for entry, receipt in zip(group.entries, receipts, strict=True):
+            if entry.changeset is not None:
+                snapshot = edit(next(snapshots)).freeze(receipt.cursor)
+                steps.append(Step(_sealed(entry.changeset, receipt), snapshot))
+        self._advance(steps)
+        for request, receipt in zip(group.requests, receipts, strict=True):
+            _settle(request, receipt)
+        for request, answer in group.answers:
+            _settle(request, answer)
+
+    def _moment(self) -> datetime:
+        """Now, to the millisecond; never before the last changeset of this process."""
+        now = self._now()
+        now = now.replace(microsecond=now.microsecond // 1000 * 1000)
+        self._last = now if self._last is None else max(now, self._last)
+        return self._last
+
+
+def claim_of(batch: Batch) -> Claim | None:
+    """The batch's idempotency key with a digest of what it asks for."""
+    if batch.idempotency_key is None:
+        return None
+    asked = [
+        (each.to, each.scope) if isinstance(each, Restore) else each for each in batch.commands
+    ]
+    body = repr((asked, batch.reason, batch.expected_revision))
+    return Claim(batch.actor, batch.idempotency_key, sha256(body.encode()).hexdigest())
+
+
+def _sealed(changeset: Changeset, receipt: Receipt) -> Changeset:
+    return replace(changeset, chain=receipt.cursor.chain)
+
+
+def _unknown(error: Unavailable) -> Unavailable:
+    return Unavailable(
+        f"{error.message}; whether the batch took effect is not known",
+        hint="send it again with the same idempotency key, or read the fleet first",
+    )
+
+
+def _settle(request: _Request, answer: Receipt | BaseException) -> None:
+    if request.answer.done():
+        return  # the caller has gone
+    if isinstance(answer, Receipt):
+        request.answer.set_result(answer)
+    else:
+        request.answer.set_exception(answer)

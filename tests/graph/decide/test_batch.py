@@ -1,0 +1,125 @@
+"""Batches: order, atomicity, expected revisions, net results; saved selectors."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from graph.decide.batch import RULES, check_batch
+from graph.model.command import (
+    COMMANDS_MAX,
+    Batch,
+    Command,
+    CreateGroup,
+    CreateHierarchy,
+    DeleteSelector,
+    Join,
+    Leave,
+    RegisterCluster,
+    RenameGroup,
+    RetireCluster,
+    SaveSelector,
+    UpdateCluster,
+    UpdateGroup,
+)
+from graph.model.errors import Conflict, Invalid, NotFound, Rejected, SelectorNotFound
+from graph.model.names import GroupNumber
+from graph.model.selector import Under
+from graph.model.view import group_at
+from small import give, small
+
+
+def test_every_command_has_a_rule():
+    assert set(RULES) == set(get_args(Command))
+
+
+def test_each_command_sees_those_before():
+    fleet = small()
+    give(
+        fleet,
+        CreateHierarchy("ring"),
+        CreateGroup("/ring/pilot"),
+        RegisterCluster("york-2", groups=("/ring/pilot",)),
+        SaveSelector("pilots", "/ring/pilot"),
+    )
+    assert len(fleet.members(group_at(fleet, "/ring/pilot"))) == 1
+
+
+def test_a_refused_command_refuses_the_batch_and_says_which():
+    fleet = small()
+    with pytest.raises(Conflict) as refusal:
+        give(fleet, CreateGroup("/geo/mx"), RegisterCluster("york-1"))
+    assert refusal.value.path == ("commands", 1)
+    assert group_at(fleet, "/geo/mx") is None
+
+
+def test_a_batch_that_undoes_itself_changes_nothing():
+    fleet = small()
+    assert give(fleet, Join("york-1", "/devices/grill"), Leave("york-1", "/devices/grill")) == ()
+    assert give(fleet, RegisterCluster("brief"), RetireCluster("brief")) == ()
+    assert fleet.cursor.revision == 1
+
+
+def test_an_object_changed_twice_is_one_change():
+    (change,) = give(
+        small(), UpdateGroup("/geo/us/tx", "Texas"), RenameGroup("/geo/us/tx", "texas")
+    )
+    assert (change.before.name, change.after.name, change.after.title) == ("tx", "texas", "Texas")
+
+
+def test_expected_revision_means_nothing_this_batch_names_has_changed_since():
+    fleet = small()
+    give(fleet, UpdateCluster("york-1", title="New"))
+    give(fleet, UpdateCluster("austin-1", title="Old"), expected=1)
+    with pytest.raises(Conflict, match="cluster:2 has changed at revision 2") as refusal:
+        give(fleet, RetireCluster("austin-2"), Join("york-1", "/geo/ca"), expected=1)
+    assert refusal.value.path == ("commands", 1)
+    with pytest.raises(Conflict, match="before the expected 9"):
+        give(fleet, RetireCluster("austin-2"), expected=9)
+
+
+@pytest.mark.parametrize(
+    ("batch", "says"),
+    [
+        (Batch((), "ana", "because"), "no commands"),
+        (Batch((RetireCluster("x"),) * (COMMANDS_MAX + 1), "ana", "because"), "10,001 commands"),
+        (Batch((RetireCluster("x"),), "", "because"), "no actor"),
+        (Batch((RetireCluster("x"),), "ana", "  "), "no reason"),
+        (Batch((RetireCluster("x"),), "ana", "a\x00b"), r"U\+0000"),
+        (Batch((RetireCluster("x"),), "ana", "because", None, ""), "idempotency key is empty"),
+        (Batch((RetireCluster("x"),), "ana", "because", None, "k" * 201), "201 characters"),
+    ],
+)
+def test_a_batch_no_fleet_could_take_is_refused(batch, says):
+    with pytest.raises(Invalid, match=says):
+        check_batch(batch)
+
+
+def test_a_saved_selector_is_read_against_the_fleet_and_an_unknown_name_has_its_column():
+    with pytest.raises(SelectorNotFound) as refusal:
+        give(small(), SaveSelector("bad", "size = large and /geo/usa"))
+    assert refusal.value.span.column == 23
+
+
+def test_a_selector_that_would_reach_itself_is_refused_with_the_chain():
+    fleet = small()
+    give(fleet, SaveSelector("one", "@texas"), SaveSelector("two", "@one or all"))
+    with pytest.raises(Rejected, match="would select through itself") as refusal:
+        give(fleet, SaveSelector("texas", "@two and size = large"))
+    assert "@two -> @one -> @texas" in refusal.value.message
+    with pytest.raises(Rejected):
+        give(fleet, SaveSelector("texas", "not @texas"))
+
+
+def test_a_selector_others_use_is_not_deleted():
+    fleet = small()
+    give(fleet, SaveSelector("big-texas", "@texas and size = large"))
+    with pytest.raises(Rejected) as refusal:
+        give(fleet, DeleteSelector("texas"))
+    assert refusal.value.reasons == ("@big-texas",)
+
+
+def test_a_tree_that_names_what_is_not_there_is_refused():
+    with pytest.raises(NotFound, match="group:99"):
+        give(small(), SaveSelector("bad", Under(GroupNumber(99))))

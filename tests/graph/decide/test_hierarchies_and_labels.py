@@ -1,0 +1,99 @@
+"""Hierarchies, label keys, and the standards they declare."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph.decide.standards import standards
+from graph.model.command import (
+    CreateHierarchy,
+    DeclareLabel,
+    DeleteHierarchy,
+    Join,
+    Leave,
+    RemoveLabel,
+    SaveSelector,
+    UpdateCluster,
+    UpdateHierarchy,
+)
+from graph.model.errors import Conflict, Invalid, Rejected
+from graph.model.inventory import LabelType, Mode
+from graph.model.view import group_at
+from small import give, small
+
+
+def broken(fleet):
+    return {
+        each.rule: {fleet.cluster_name(number) for number in each.broken}
+        for each in standards(fleet)
+    }
+
+
+def test_a_hierarchy_comes_with_its_root_group():
+    fleet = small()
+    give(fleet, CreateHierarchy("ring"))
+    assert fleet.group(group_at(fleet, "/ring")).parent is None
+
+
+@pytest.mark.parametrize("name", ["g", "m", "c", "n"])
+def test_res_edges_own_letters_are_no_hierarchy_names(name):
+    with pytest.raises(Invalid, match="cannot name a hierarchy"):
+        give(small(), CreateHierarchy(name))
+
+
+def test_many_becomes_single_only_while_no_cluster_has_two():
+    fleet = small()
+    with pytest.raises(Rejected, match="1 clusters have more than one place") as refusal:
+        give(fleet, UpdateHierarchy("devices", mode=Mode.SINGLE))
+    assert refusal.value.reasons == ("austin-1",)
+    give(fleet, Leave("austin-1", "/devices/grill"), UpdateHierarchy("devices", mode=Mode.SINGLE))
+    assert fleet.hierarchy("devices").mode is Mode.SINGLE
+    give(fleet, Join("austin-1", "/devices/camera"))
+    assert len(fleet.cluster(fleet.cluster_number("austin-1")).memberships) == 2
+
+
+def test_a_hierarchy_is_deleted_only_when_it_is_empty():
+    fleet = small()
+    with pytest.raises(Rejected, match="holds 2 groups and 0 direct members"):
+        give(fleet, DeleteHierarchy("geo"))
+    give(fleet, CreateHierarchy("ring"))
+    give(fleet, SaveSelector("rings", "/ring"))
+    with pytest.raises(Rejected) as refusal:
+        give(fleet, DeleteHierarchy("ring"))
+    assert refusal.value.reasons == ("@rings",)
+
+
+def test_a_label_keys_type_is_final():
+    with pytest.raises(Conflict, match='label "lanes" is a number'):
+        give(small(), DeclareLabel("lanes", LabelType.TEXT))
+
+
+def test_a_label_key_disappears_only_by_command_and_only_when_unused():
+    fleet = small()
+    give(fleet, UpdateCluster("austin-1", labels={"lanes": None}))
+    with pytest.raises(Rejected, match="1 clusters have the label"):
+        give(fleet, RemoveLabel("lanes"))
+    give(fleet, UpdateCluster("york-1", labels={"lanes": None}))
+    assert fleet.label_key("lanes") is not None
+    give(fleet, SaveSelector("laned", "has lanes"))
+    with pytest.raises(Rejected) as refusal:
+        give(fleet, RemoveLabel("lanes"))
+    assert refusal.value.reasons == ("@laned",)
+
+
+def test_a_standard_declared_over_a_fleet_that_breaks_it_is_reported_not_refused():
+    fleet = small()
+    give(
+        fleet,
+        UpdateHierarchy("devices", required=True),
+        DeclareLabel("size", LabelType.TEXT, allowed=("large",)),
+    )
+    assert broken(fleet) == {
+        "every cluster is in /devices": {"austin-2"},
+        'size is one of "large"': {"austin-2"},
+    }
+
+
+def test_allowed_values_have_the_keys_type():
+    with pytest.raises(Invalid, match="is a number"):
+        give(small(), DeclareLabel("lanes", LabelType.NUMBER, allowed=("two",)))

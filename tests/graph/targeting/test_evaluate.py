@@ -1,0 +1,158 @@
+"""Tree to set: every definition of the language, and agreement with the twin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from changes import random_fleet, random_selector
+from graph.index.builder import build
+from graph.model.change import ref_of
+from graph.model.errors import Invalid
+from graph.model.inventory import SavedSelector
+from graph.model.selector import And, Everything, Not, Or, Saved, Selector
+from graph.targeting.evaluate import count, evaluate
+from graph.targeting.parser import parse
+from twin import Twin, twin_select
+
+Chosen = Callable[[str], set[str]]
+EVERYONE = {"ny-1", "ny-2", "ma-1", "or-1", "us-hq", "2"}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("all", EVERYONE),
+        ("/geo/us", {"ny-1", "ny-2", "ma-1", "or-1", "us-hq"}),
+        ("only /geo/us", {"us-hq"}),
+        ("only /geo/us/northeast", set[str]()),
+        ("/geo/us/northeast/ny", {"ny-1", "ny-2"}),
+        ("/geo/us/*", {"ny-1", "ny-2", "ma-1", "or-1"}),
+        ("/geo/*/*/ny", {"ny-1", "ny-2"}),
+        ("only /geo/*", {"us-hq"}),
+        ("only /geo/*/*", set[str]()),
+        ("/devices/*", {"ny-1", "ny-2", "or-1"}),
+        ("/devices/*/acme/acme3000", {"ny-1"}),
+        ("size = large", {"ny-1", "ny-2", "or-1"}),
+        ("lanes >= 2", {"ny-1", "ny-2"}),
+        ("lanes > 2", {"ny-1"}),
+        ("lanes < 2", {"ma-1"}),
+        ("lanes <= 2", {"ny-2", "ma-1"}),
+        ("lanes in (1.5, 3)", {"ny-1", "ma-1"}),
+        ("has lanes", {"ny-1", "ny-2", "ma-1"}),
+        ("not has lanes", {"or-1", "us-hq", "2"}),
+        ("drive-through = false", {"ma-1"}),
+        ("cluster 2", {"2"}),
+        ("store = 2301", {"ny-1"}),
+        ("state = or", {"or-1"}),
+        ("/geo/us except /geo/us/northeast", {"or-1", "us-hq"}),
+        ("all except /geo", {"2"}),
+        ("not /geo", {"2"}),
+        ("not (/geo/us/west or has lanes)", {"us-hq", "2"}),
+        ("/devices/fryer and /devices/grill", {"ny-2"}),
+        ("size = large and /geo/us/northeast and lanes >= 2", {"ny-1", "ny-2"}),
+        (
+            "/franchise/corporate and size = large and /geo/us/northeast and lanes >= 2 "
+            "and (/devices/grill/acme/acme3000 or /devices/grill/acme/acme3001)",
+            {"ny-2"},
+        ),
+    ],
+)
+def test_a_selector_chooses_these_clusters(text: str, names: set[str], chosen: Chosen) -> None:
+    assert chosen(text) == names
+
+
+@pytest.mark.parametrize("sign", ["=", "!=", "<", "<=", ">", ">="])
+def test_a_cluster_without_the_label_fails_every_comparison(sign: str, chosen: Chosen) -> None:
+    assert "or-1" not in chosen(f"lanes {sign} 2")
+
+
+def test_unequal_wants_the_label_to_be_there(chosen: Chosen) -> None:
+    assert chosen("lanes != 2") == {"ny-1", "ma-1"}
+    assert chosen("not lanes = 2") == EVERYONE - {"ny-2"}
+
+
+def test_numbers_compare_as_numbers_and_not_as_text(chosen: Chosen) -> None:
+    assert chosen("lanes < 10") == {"ny-1", "ny-2", "ma-1"}
+    assert chosen("lanes = 2.0") == {"ny-2"}
+
+
+def test_a_wildcard_that_matches_nothing_is_empty_and_no_error(chosen: Chosen) -> None:
+    assert chosen("/geo/*/nowhere") == set()
+    assert chosen("/planogram/*") == set()
+    assert chosen("not /planogram/*") == EVERYONE
+
+
+def test_a_value_nobody_has_is_empty_and_no_error(chosen: Chosen) -> None:
+    assert chosen("size = enormous") == set()
+
+
+def test_the_universe_of_not_is_the_whole_fleet(chosen: Chosen) -> None:
+    assert chosen("not (all except cluster 2)") == {"2"}
+
+
+def test_a_saved_selector_stands_for_its_selector(
+    chosen: Chosen, save: Callable[[str, str], None]
+) -> None:
+    save("big", "size = large")
+    save("big-east", "@big and /geo/us/northeast")
+    assert chosen("@big-east") == {"ny-1", "ny-2"}
+    assert chosen("@big except @big-east") == {"or-1"}
+
+
+def put_saved(twin: Twin, name: str, selector: Selector) -> None:
+    saved = SavedSelector(name, selector)
+    twin.put(ref_of(saved), saved)
+
+
+def test_a_saved_selector_named_again_and_again_is_evaluated_once(twin: Twin) -> None:
+    put_saved(twin, "s0", parse("size = large", twin))
+    for level in range(60):
+        below = Saved(f"s{level}")
+        put_saved(twin, f"s{level + 1}", Or((And((below, Everything())), Not(Not(below)))))
+    assert count(Saved("s60"), twin) == 3
+
+
+def test_a_chain_of_saved_selectors_may_be_longer_than_python_recurses(twin: Twin) -> None:
+    put_saved(twin, "s0", parse("size = large", twin))
+    for level in range(1_500):
+        put_saved(twin, f"s{level + 1}", Not(Saved(f"s{level}")))
+    assert count(Saved("s1500"), twin) == 3
+
+
+def test_a_cycle_that_should_not_exist_is_an_error_and_not_a_hang(twin: Twin) -> None:
+    put_saved(twin, "a", Saved("b"))
+    put_saved(twin, "b", Not(Saved("a")))
+    with pytest.raises(Invalid, match="leads back to itself"):
+        evaluate(Saved("a"), twin)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_evaluation_and_count_agree_with_the_twin(seed: int) -> None:
+    rng = Random(seed)
+    facts = random_fleet(rng, clusters=rng.choice((0, 5, 40)))
+    twin = Twin.of(facts)
+    snapshot = build(facts, cursor=twin.cursor, numbers=twin.numbers)
+    for _ in range(50):
+        selector = random_selector(rng, twin, depth=rng.randint(0, 4))
+        expected = twin_select(selector, twin)
+        assert set(evaluate(selector, snapshot)) == expected
+        assert count(selector, snapshot) == len(expected)
+        assert set(evaluate(selector, twin)) == expected
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_evaluation_leaves_the_sets_of_the_view_as_they_were(seed: int) -> None:
+    rng = Random(seed)
+    facts = random_fleet(rng)
+    twin = Twin.of(facts)
+    snapshot = build(facts, cursor=twin.cursor, numbers=twin.numbers)
+    for _ in range(50):
+        evaluate(random_selector(rng, twin, depth=3), snapshot)
+    assert snapshot.everything() == twin.everything()
+    for group in twin.groups():
+        assert snapshot.members(group.number) == twin.members(group.number)
+    for key in twin.label_keys():
+        assert snapshot.labelled(key.name) == twin.labelled(key.name)
