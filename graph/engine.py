@@ -23,8 +23,8 @@ from graph.decide.standards import Standard, standards
 from graph.facets import Bucket, CrossTab, Dimension, TreeRow, cross_tab, facet, tree
 from graph.feed import Feed
 from graph.impact import Impact, impact
-from graph.index.builder import build, edit
-from graph.index.file import read_snapshot, write_snapshot
+from graph.index.builder import edit
+from graph.index.file import write_snapshot
 from graph.index.snapshot import Snapshot
 from graph.model.change import Change, Changeset, Cursor, Receipt
 from graph.model.cluster_set import ClusterSet
@@ -42,6 +42,7 @@ from graph.model.view import entity_of
 from graph.page import Order, Page, page_by_name, page_by_number
 from graph.record import HistoryLine, Record
 from graph.settings import GraphSettings
+from graph.start import Progress, from_facts, from_file
 from graph.store.port import Store
 from graph.targeting.explain import Explanation, explain
 from graph.timeline import Timeline
@@ -49,9 +50,6 @@ from graph.verify import Verification, verify
 from graph.writer import Step, Writer
 
 _log = logging.getLogger(__name__)
-
-Progress = Callable[[str], None]
-"""Told, in a few words, what long work has come to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +110,8 @@ class Engine:
         record: one that cannot be used is said so, ignored and written anew. ``archive`` is the
         directory that keeps what compaction takes out of the log.
         """
-        filed = _read_file(snapshot_file, progress)
-        view = filed or await _build(store, progress)
+        filed = await asyncio.to_thread(from_file, snapshot_file, progress)
+        view = filed or await from_facts(store, progress)
         engine = Engine(
             store,
             view,
@@ -346,7 +344,10 @@ class Engine:
         """Finish writing, keep the snapshot file for the next start, let go of the store."""
         await self._writer.close()
         if self._snapshot_file is not None and self._filed != self.view.cursor:
-            await asyncio.to_thread(write_snapshot, self.view, self._snapshot_file)
+            try:
+                await asyncio.to_thread(write_snapshot, self.view, self._snapshot_file)
+            except Unavailable as error:  # a slower start next time, and nothing lost
+                _log.warning("%s", error.message)
         await self._store.close()
 
     def _advance(self, steps: Sequence[Step]) -> None:
@@ -366,7 +367,7 @@ class Engine:
             await self._restart()
 
     async def _restart(self) -> None:
-        view = await _build(self._store, lambda _: None)
+        view = await from_facts(self._store, lambda _: None)
         self._timeline.restart(view, now_seconds=time.monotonic())
         self._answers.restart(view)
         self._feed.restart(view.cursor)
@@ -378,23 +379,3 @@ class Engine:
             if len(lines) >= self._settings.history_max:
                 break
         return lines
-
-
-async def _build(store: Store, progress: Progress) -> Snapshot:
-    progress("reading every fact")
-    facts = await store.load()
-    progress(f"indexing {len(facts.entities):,} objects")
-    return await asyncio.to_thread(
-        build, facts.entities, cursor=facts.head.cursor, numbers=facts.head.numbers
-    )
-
-
-def _read_file(path: Path | None, progress: Progress) -> Snapshot | None:
-    if path is None or not path.exists():
-        return None
-    try:
-        return read_snapshot(path)
-    except Invalid as error:
-        _log.warning("%s: %s", path, error.message)
-        progress(f"{error.message}; reading the store instead")
-        return None

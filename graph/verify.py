@@ -14,7 +14,7 @@ from pathlib import Path
 from graph.index.builder import build
 from graph.index.file import read_snapshot
 from graph.model.change import Change, Changeset, Cursor, ref_of
-from graph.model.errors import Invalid
+from graph.model.errors import Invalid, Unavailable
 from graph.model.inventory import Entity
 from graph.model.names import Revision
 from graph.model.ref import Ref
@@ -125,7 +125,7 @@ def verify_file(path: Path) -> list[Finding]:
     check = "the snapshot file can be read"
     try:
         read_snapshot(path)
-    except Invalid as error:
+    except (Invalid, Unavailable) as error:
         return [Finding(check, 1, f"{error.message}; {error.hint}")]
     return [Finding(check, 1)]
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 from graph.index.chunks import Chunks, chunks_of, sets_of
 from graph.index.clusters import BLANK, Clusters
 from graph.index.forest import NO_CHILDREN, Children, Forest
+from graph.index.holders import holders_of
 from graph.index.label import Codes, Label
 from graph.index.order import NameOrder
 from graph.model.cluster_set import EMPTY, ClusterSet
@@ -163,6 +164,5 @@ def _label(key: LabelKey, having: Sequence[Cluster], size: int) -> Label:
         codes=codes,
         column=chunks_of(column, None),
         having=ClusterSet.of(array("I", [cluster.number for cluster in having])),
-        sets=sets_of([ClusterSet.of(found) for found in members]),
-        in_use=len(members),
+        holders=holders_of(members),
     )

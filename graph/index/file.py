@@ -16,7 +16,7 @@ from __future__ import annotations
 import gc
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -95,7 +95,7 @@ def _refusal(path: Path, what: str) -> Invalid:
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def _no_collection() -> Generator[None]:
     """No garbage collection: half a million objects are made here and none is garbage."""
     was_on = gc.isenabled()
     gc.disable()

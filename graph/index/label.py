@@ -7,9 +7,11 @@ write never copies thousands of values; an older version simply has no set for a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from threading import Lock
 from typing import TypeVar
 
-from graph.index.chunks import Chunks, SetsDraft, sets_of
+from graph.index.chunks import Chunks
+from graph.index.holders import Holders, HoldersDraft, holders_of
 from graph.index.ranges import HOLDS, RangeIndex
 from graph.model.cluster_set import EMPTY, ClusterSet, ClusterSetDraft
 from graph.model.inventory import LabelType, LabelValue
@@ -27,27 +29,36 @@ SPARE_CODES = 1_024
 
 
 class Codes:
-    """The numbering of values: append-only, shared by all versions of one label key."""
+    """The numbering of values: append-only, shared by all versions of one label key.
 
-    __slots__ = ("numbers", "values")
+    Drafts may be made in several threads at once (the next version, and an earlier one being
+    reconstructed), so a number is given under a lock; looking one up needs none.
+    """
+
+    __slots__ = ("_giving", "numbers", "values")
 
     def __init__(self, values: Iterable[LabelValue] = ()) -> None:
+        self._giving = Lock()
         self.values = list(values)
         self.numbers = {value: code for code, value in enumerate(self.values)}
 
     def number(self, value: LabelValue) -> int:
         """The number of ``value``, given now if it has none."""
         code = self.numbers.get(value)
-        if code is None:
-            code = self.numbers[value] = len(self.values)
-            self.values.append(value)
-        return code
+        return self._give(value) if code is None else code
+
+    def _give(self, value: LabelValue) -> int:
+        with self._giving:
+            if value not in self.numbers:
+                self.values.append(value)  # first, so that a number always has its value
+                self.numbers[value] = len(self.values) - 1
+            return self.numbers[value]
 
 
 class Label:
     """One version of a label key. The type is the key's, final."""
 
-    __slots__ = ("codes", "column", "dirty", "having", "in_use", "ranges", "sets", "type")
+    __slots__ = ("codes", "column", "dirty", "having", "holders", "ranges", "type")
 
     def __init__(
         self,
@@ -56,16 +67,13 @@ class Label:
         codes: Codes,
         column: Chunks[LabelValue | None],
         having: ClusterSet,
-        sets: Chunks[ClusterSet],
-        in_use: int,
+        holders: Holders,
     ) -> None:
         self.type = type
         self.codes = codes
         self.column = column
         self.having = having
-        self.sets = sets
-        self.in_use: int = in_use
-        """How many values some cluster has."""
+        self.holders = holders
         self.ranges: RangeIndex | None = None
         self.dirty: ClusterSet = EMPTY
         """Clusters whose value may differ from what ``ranges`` knows."""
@@ -78,8 +86,7 @@ class Label:
             codes=Codes(),
             column=Chunks([], None),
             having=EMPTY,
-            sets=Chunks([], EMPTY),
-            in_use=0,
+            holders=holders_of([]),
         )
 
     def equal(self, value: LabelValue) -> ClusterSet:
@@ -87,11 +94,11 @@ class Label:
         code = self.codes.numbers.get(value)
         if code is None or type_of(value) is not self.type:
             return EMPTY
-        return self.sets.get(code)
+        return self.holders.get(code)
 
     def values(self) -> Iterator[tuple[LabelValue, ClusterSet]]:
         """Each value in use, with its clusters."""
-        pairs = zip(self.codes.values, self.sets, strict=False)
+        pairs = zip(self.codes.values, self.holders, strict=False)
         return ((value, found) for value, found in pairs if found)
 
     def satisfying(self, comparison: Comparison, value: float) -> ClusterSet:
@@ -115,10 +122,10 @@ class Label:
 class LabelDraft(Label):
     """The next version of a label key, still being made."""
 
-    __slots__ = ("_my_dirty", "_my_having", "_sets")
+    __slots__ = ("_holders", "_my_dirty", "_my_having")
 
     def __init__(self, base: Label) -> None:
-        self._sets = SetsDraft(base.sets)
+        self._holders = HoldersDraft(base.holders)
         self._my_having: ClusterSetDraft | None = None
         self._my_dirty: ClusterSetDraft | None = None
         super().__init__(
@@ -126,22 +133,23 @@ class LabelDraft(Label):
             codes=base.codes,
             column=base.column,
             having=base.having,
-            sets=self._sets,
-            in_use=base.in_use,
+            holders=self._holders,
         )
         self.ranges, self.dirty = base.ranges, base.dirty
 
     def freeze(self) -> Label:
         """The version that was made."""
-        if len(self.codes.values) > 2 * self.in_use + SPARE_CODES:
-            self._forget_unused()
+        codes, holders = self.codes, self._holders.freeze()
+        if len(codes.values) > 2 * holders.in_use + SPARE_CODES:
+            pairs = list(self.values())
+            codes = Codes(value for value, _ in pairs)
+            holders = holders_of(found for _, found in pairs)
         made = Label(
             type=self.type,
-            codes=self.codes,
+            codes=codes,
             column=self.column.freeze(),
             having=self.having,
-            sets=self.sets.freeze(),
-            in_use=self.in_use,
+            holders=holders,
         )
         made.ranges, made.dirty = self.ranges, self.dirty
         return made
@@ -150,27 +158,16 @@ class LabelDraft(Label):
         """Give ``cluster`` this value; None takes the label away."""
         was = self.column.get(cluster)
         if was is not None:
-            self._leave(self.codes.numbers[was], cluster)
+            self._holders.discard(self.codes.numbers[was], cluster)
         if value is not None:
-            value = self._enter(self.codes.number(value), cluster)
+            code = self.codes.number(value)
+            self._holders.add(code, cluster)
+            value = self.codes.values[code]  # the one object all clusters share
         self.column = self.column.put(cluster, value)
         if (was is None) != (value is None):
             self._have(cluster, value is not None)
         if self.ranges is not None:
             self._soil(cluster)
-
-    def _leave(self, code: int, cluster: ClusterNumber) -> None:
-        found = self._sets.own(code)
-        found.discard(cluster)
-        if not found:
-            self.in_use -= 1
-
-    def _enter(self, code: int, cluster: ClusterNumber) -> LabelValue:
-        found = self._sets.own(code)
-        if not found:
-            self.in_use += 1
-        found.add(cluster)
-        return self.codes.values[code]  # the one object all clusters share
 
     def _have(self, cluster: ClusterNumber, has: bool) -> None:
         if self._my_having is None:
@@ -186,11 +183,6 @@ class LabelDraft(Label):
         self._my_dirty.add(cluster)
         if len(self.dirty) > DIRTY_MAX:
             self.ranges, self.dirty, self._my_dirty = None, EMPTY, None
-
-    def _forget_unused(self) -> None:
-        pairs = list(self.values())
-        self.codes = Codes(value for value, _ in pairs)
-        self.sets = sets_of([found for _, found in pairs])
 
 
 def _numbers(pairs: Iterable[tuple[LabelValue | None, T]]) -> Iterator[tuple[float, T]]:

@@ -14,11 +14,13 @@ from graph.index.catalog import Catalog
 from graph.index.chunks import Chunks, chunks_of, sets_of
 from graph.index.clusters import BLANK, Clusters
 from graph.index.forest import Forest
+from graph.index.holders import Holder, Holders
 from graph.index.label import Codes, Label
 from graph.index.order import NameOrder
 from graph.index.plain import from_plain, to_plain
 from graph.index.snapshot import Snapshot
 from graph.model.change import Cursor, Numbers
+from graph.model.cluster_set import EMPTY
 from graph.model.inventory import Group, LabelValue
 from graph.model.names import ClusterNumber, GroupNumber, Revision
 
@@ -138,7 +140,8 @@ def _read_clusters(blocks: BlockReader, groups: int) -> Clusters:
 
 def _read_memberships(blocks: BlockReader, groups: int) -> Chunks[tuple[GroupNumber, ...]]:
     ends = accumulate(blocks.numbers(), initial=0)
-    flat = tuple(map(_shared(groups).__getitem__, blocks.numbers()))
+    shared = _shared(groups)
+    flat = tuple([shared[number] for number in blocks.numbers()])
     return chunks_of([flat[start:end] for start, end in pairwise(ends)], BLANK.memberships)
 
 
@@ -150,23 +153,28 @@ def _read_column(blocks: BlockReader, default: T) -> Chunks[T]:
 def _write_label(blocks: BlockWriter, label: Label, size: int) -> None:
     pairs = list(label.values())
     blocks.json([value for value, _ in pairs])
-    blocks.sets([label.having, *(found for _, found in pairs)])
     codes: dict[LabelValue | None, int] = {value: code for code, (value, _) in enumerate(pairs, 1)}
     codes[None] = 0
     blocks.numbers(map(codes.__getitem__, label.column.first(size)))
+    alone = [next(iter(found)) + 1 if len(found) == 1 else 0 for _, found in pairs]
+    blocks.numbers(alone)
+    blocks.sets([label.having, *(found for _, found in pairs if len(found) > 1)])
 
 
 def _read_label(blocks: BlockReader, catalog: Catalog, name: str) -> Label:
     values: list[LabelValue] = blocks.json()
-    having, *sets = blocks.sets()
     coded: list[LabelValue | None] = [None, *values]
+    column = [coded[code] for code in blocks.numbers()]
+    alone = blocks.numbers()
+    having, *sets = blocks.sets()
+    several = iter(sets)
+    holders: list[Holder] = [number - 1 if number else next(several) for number in alone]
     return Label(
         type=catalog.label_keys[name].type,
         codes=Codes(values),
-        column=chunks_of(list(map(coded.__getitem__, blocks.numbers())), None),
+        column=chunks_of(column, None),
         having=having,
-        sets=sets_of(sets),
-        in_use=len(values),
+        holders=Holders(chunks_of(holders, EMPTY), in_use=len(values)),
     )
 
 

@@ -137,7 +137,7 @@ def encode_moment(at: datetime) -> str:
     """``2026-11-01T00:00:00.000Z``: as text it sorts as time does."""
     if at.tzinfo is None:
         raise Invalid(f"the moment {at.isoformat()} has no time zone", hint="give UTC")
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def decode_moment(text: str) -> datetime:

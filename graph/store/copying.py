@@ -20,7 +20,7 @@ from graph.store.sqlite import Connection, connect_copy, connect_reader, failure
 Progress = Callable[[int, int], None]
 """Told how many pages are done, and of how many."""
 
-PAGES_A_STEP = 512
+PAGES_A_STEP = 256
 
 
 def back_up(path: Path, destination: Path, progress: Progress | None) -> None:

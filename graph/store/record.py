@@ -180,20 +180,21 @@ def read_changeset(connection: Connection, *, revision: Revision) -> Changeset:
     """One changeset, if the log has it."""
     with reading(connection):
         head = read_meta(connection).head
-        row: tuple[Any, ...] | None = connection.execute(
+        if not 0 < revision <= head.cursor.revision:
+            raise NotFound(
+                f"there is no revision {revision:,}",
+                hint=f"the newest is {head.cursor.revision:,}",
+            )
+        if revision <= head.horizon.revision:
+            raise RevisionExpired(
+                f"revision {revision:,} is no longer in the log",
+                hint=f"the log keeps revisions after {head.horizon.revision:,}; "
+                "look in the archive",
+            )
+        body, chain = connection.execute(
             "SELECT body, chain FROM changesets WHERE revision = ?", (revision,)
         ).get
-    if row is not None:
-        return decode_body(*row)
-    if 0 < revision <= head.horizon.revision:
-        raise RevisionExpired(
-            f"revision {revision:,} is no longer in the log",
-            hint=f"the log keeps revisions after {head.horizon.revision:,}; look in the archive",
-        )
-    raise NotFound(
-        f"there is no revision {revision:,}",
-        hint=f"the newest is {head.cursor.revision:,}",
-    )
+    return decode_body(body, chain)
 
 
 def read_after(connection: Connection, *, cursor: Cursor) -> list[Changeset]:

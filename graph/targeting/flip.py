@@ -36,7 +36,7 @@ from graph.targeting.facts import Facts, clause_holds, holds, reached
 from graph.targeting.label_step import label_steps
 from graph.targeting.step import Step, after, join, leave
 
-TRIES_MAX = 20_000
+TRIES_MAX = 5_000
 """Clauses looked at while trying combinations of fewer steps."""
 
 STEPS_TRIED_MAX = 3
@@ -67,8 +67,9 @@ def nearest_flip(
     way = to_fail if search.answer(facts) else to_hold
     if way is None:
         return None
-    fewest = search.fewest(way)
-    if fewest is None and search.flips(way):
+    works = search.flips(way)
+    fewest = search.fewest(way, min(STEPS_TRIED_MAX, len(way)) if works else STEPS_TRIED_MAX)
+    if fewest is None and works:
         return search.irreducible(way)
     return fewest
 
@@ -93,12 +94,11 @@ class _Search:
         changed = after(steps, self._facts, self._view)
         return changed is not None and self.answer(changed) is not self._now
 
-    def fewest(self, way: tuple[Step, ...]) -> tuple[Step, ...] | None:
-        """Fewer steps than ``way`` has, or as many, if a bounded search finds some that do."""
+    def fewest(self, way: tuple[Step, ...], longest: int) -> tuple[Step, ...] | None:
+        """At most ``longest`` steps that flip the answer, if a bounded search finds some."""
         ordered: dict[Step, None] = {**dict.fromkeys(way), **self._candidates}
         steps = list(ordered)[:CANDIDATES_MAX]
-        sizes = range(1, min(STEPS_TRIED_MAX, len(way)) + 1)
-        tried = chain.from_iterable(combinations(steps, size) for size in sizes)
+        tried = chain.from_iterable(combinations(steps, size) for size in range(1, longest + 1))
         trees = (self._selector, *(each.selector for each in self._saved))
         cost = sum(1 for tree in trees for _ in clauses(tree))
         bounded = islice(tried, TRIES_MAX // cost + 1)
@@ -136,6 +136,9 @@ class _Search:
         held = clause_holds(clause, self._facts)
         way = self._flip(clause, held=held)
         self._candidates.update(dict.fromkeys(way or ()))
+        if held and isinstance(clause, Under | Only) and clause.group not in self._facts.places:
+            # To be in one group and no longer in another below it, a cluster moves up.
+            self._candidates[join(clause.group, self._facts, self._view)] = None
         return ((), way) if held else (way, ())
 
     def _flip(self, clause: Clause, *, held: bool) -> _Way:
@@ -149,7 +152,8 @@ class _Search:
 
     def _out_of(self, clause: Under | Only | Matching) -> _Way:
         places = self._facts.places.items()
-        return tuple(leave(each, self._view) for each, place in places if reached(clause, place))
+        steps = [leave(each, self._view) for each, place in places if reached(clause, place)]
+        return tuple(sorted(steps, key=lambda step: step.path))
 
     def _into(self, clause: Under | Only | Matching) -> _Way:
         if not isinstance(clause, Matching):

@@ -69,7 +69,7 @@ def _find(line: Line) -> Server | str:
 @cache
 def _own(line: Line) -> LocalServer:
     try:
-        started = LocalServer.start(line)
+        started = LocalServer.start(line, short_lived=True)
     except Missing as error:
         pytest.skip(f"NOT KILLED: no local Neo4j {line.version} process: {error}")
     atexit.register(started.stop)
@@ -120,6 +120,6 @@ def _docker_answers() -> bool:
 
 
 def _from_maven(line: Line) -> Server:
-    started = LocalServer.start(line)
+    started = LocalServer.start(line, short_lived=True)
     atexit.register(started.stop)
     return Server(started.url, started.user, started.password, started)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -58,6 +62,31 @@ class Trellis:
     def _environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if "TRELLIS" not in name}
         return kept | {"TRELLIS_ACTOR": "tester", "PYTHONWARNINGS": "error"}
+
+    def on_a_terminal(self, *arguments: str) -> str:
+        """Run to the end on a terminal of its own; what a person would have seen."""
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
+        process = subprocess.Popen(
+            self.words(arguments),
+            cwd=self.directory,
+            env=self._environment() | {"TERM": "xterm-256color"},
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+        )
+        self.started.append(process)
+        os.close(slave)
+        said = bytearray()
+        try:
+            while chunk := os.read(master, 65_536):
+                said += chunk
+        except OSError:  # how Linux says that nobody holds the other end any more
+            pass
+        finally:
+            os.close(master)
+        process.wait(TIMEOUT_SECONDS)
+        return said.decode()
 
     def wait_until(self, holds: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
         """Until ``holds`` does, which it must before ``process`` ends."""

@@ -71,7 +71,8 @@ class Twin:
         return twin
 
     def copy(self) -> Twin:
-        return Twin({kind: dict(held) for kind, held in self.by_kind.items()}, self.numbers)
+        held = {kind: dict(entities) for kind, entities in self.by_kind.items()}
+        return Twin(held, self.numbers, self.cursor)
 
     def apply(self, changes: Iterable[Change]) -> None:
         changes = list(changes)

@@ -10,6 +10,7 @@ import pytest
 
 from graph.model.inventory import Cluster, LabelKey, LabelType
 from graph.model.names import GroupNumber
+from graph.model.ref import Ref
 from graph.store.port import Entry, Store
 from history import (
     BUSINESS,
@@ -45,13 +46,13 @@ AWKWARD = (
 """Texts that a store with opinions would change or confuse."""
 
 
-async def agreed(store: Store) -> dict[object, bytes]:
+async def agreed(store: Store) -> dict[Ref, bytes]:
     """The facts, which must be what the whole log leads to."""
     facts = await store.load()
     assert facts.head.horizon.revision == 0
     found = exact(by_ref(facts.entities))
     assert found == exact(await replay(store.changesets(after=facts.head.horizon)))
-    return dict(found)
+    return found
 
 
 async def test_every_kind_of_object_comes_back_as_it_was(history: History) -> None:

@@ -17,6 +17,7 @@ from graph.model.command import (
     Join,
     Leave,
     RegisterCluster,
+    RemoveLabel,
     RenameGroup,
     RetireCluster,
     SaveSelector,
@@ -24,6 +25,7 @@ from graph.model.command import (
     UpdateGroup,
 )
 from graph.model.errors import Conflict, Invalid, NotFound, Rejected, SelectorNotFound
+from graph.model.inventory import LabelType
 from graph.model.names import GroupNumber
 from graph.model.selector import Under
 from graph.model.view import group_at
@@ -123,3 +125,16 @@ def test_a_selector_others_use_is_not_deleted():
 def test_a_tree_that_names_what_is_not_there_is_refused():
     with pytest.raises(NotFound, match="group:99"):
         give(small(), SaveSelector("bad", Under(GroupNumber(99))))
+
+
+def test_a_key_declared_anew_with_another_type_in_one_batch_is_a_change():
+    fleet = small()
+    give(
+        fleet,
+        UpdateCluster("austin-1", labels={"lanes": None}),
+        UpdateCluster("york-1", labels={"lanes": None}),
+        RemoveLabel("lanes"),
+        UpdateCluster("york-1", labels={"lanes": True}),
+    )
+    assert fleet.cluster(fleet.cluster_number("york-1")).labels["lanes"] is True
+    assert fleet.label_key("lanes").type is LabelType.BOOLEAN

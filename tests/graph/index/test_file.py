@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
@@ -188,7 +188,7 @@ def test_a_disk_without_room_is_refused_and_leaves_the_older_file_as_it_was(path
 
 
 @contextmanager
-def room_for(size: int) -> Iterator[None]:
+def room_for(size: int) -> Generator[None]:
     """No file of this process grows beyond ``size`` bytes."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))

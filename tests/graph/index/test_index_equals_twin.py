@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -31,7 +32,7 @@ class Tally:
 
 
 @pytest.mark.volume
-@pytest.mark.timeout(24 * 3600)
+@pytest.mark.timeout(6 * 3600)
 def test_every_selector_chooses_what_the_twin_chooses_after_every_change(scale: str) -> None:
     tally = Tally()
     seed = 0
@@ -64,7 +65,8 @@ def live_through(seed: int, tally: Tally) -> None:
         compare(seed, f"step {step}, an earlier snapshot", snapshot, rebuilt)
         rebuilt_after = build(twin.entities(), cursor=START, numbers=twin.numbers)
         compare(seed, f"step {step}, built from scratch", after, rebuilt_after)
-        back = advanced(after, [change.undone() for change in changes])
+        undone = [change.undone() for change in changes]
+        back = advanced(after, undone) if step % 2 else advanced(snapshot, changes, undone)
         compare(seed, f"step {step}, undone", back, rebuilt, ignoring=("numbers",))
         snapshot, rebuilt = after, rebuilt_after
         tally.fleets += 1
@@ -72,9 +74,10 @@ def live_through(seed: int, tally: Tally) -> None:
         compare_selectors(seed, rng, snapshot, twin, tally)
 
 
-def advanced(snapshot: Snapshot, changes: tuple[Change, ...] | list[Change]) -> Snapshot:
+def advanced(snapshot: Snapshot, *changesets: Sequence[Change]) -> Snapshot:
     draft = edit(snapshot)
-    draft.apply(changes)
+    for changes in changesets:
+        draft.apply(changes)
     return draft.freeze(START)
 
 

@@ -53,7 +53,7 @@ def test_ranges_stay_right_through_thousands_of_changes_and_versions() -> None:
                 value = rng.choice(VALUES)
                 assert set(view.satisfying(comparison, value)) == wanted(held, comparison, value)
         assert set(version.having) == set(held)
-        assert version.in_use == len(set(held.values()))
+        assert version.holders.in_use == len(set(held.values()))
     assert 10 < made_anew < 120, "range indexes were carried along, and dropped when out of date"
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from graph.model.change import Changeset, Cursor
-from graph.model.errors import Conflict, Invalid
+from graph.model.errors import Conflict, Invalid, RevisionExpired
 from graph.model.names import Revision
-from graph.store.archive import archives, read_archive, write_archive
+from graph.store.archive import archived, archives, read_archive, write_archive
 from graph.store.embedded import EmbeddedStore
 from history import BUSINESS, History, cluster
 
@@ -77,6 +77,26 @@ async def test_archives_and_log_together_are_the_whole_history(
     kept = [changeset for each in found for changeset in read_archive(each.path)]
     assert kept + await log(history) == before
     assert found[-1].until == (await history.store.head()).horizon
+
+
+async def test_one_changeset_is_found_wherever_it_was_archived(
+    history: History, directory: Path
+) -> None:
+    before = await log(history)
+    for until in (2, 3, 6):
+        await compact(history, directory, until)
+    for changeset in before[:6]:
+        assert archived(directory, changeset.revision) == changeset
+    for missing in (0, 7):
+        with pytest.raises(RevisionExpired, match="neither in the log nor in"):
+            archived(directory, Revision(missing))
+
+
+async def test_the_directory_is_made_when_it_is_first_needed(
+    history: History, tmp_path: Path
+) -> None:
+    path = await compact(history, tmp_path / "first", 2)
+    assert files(path.parent) == [path.name]
 
 
 async def test_an_interrupted_compaction_can_be_repeated(history: History, directory: Path) -> None:

@@ -130,7 +130,7 @@ class TestOpening:
         data = bytearray(read(path))
         for page in range(1, len(data) // 4096):
             data[page * 4096 : page * 4096 + 512] = os.urandom(512)
-        write(path, data)
+        write(path, bytes(data))
         with pytest.raises(Invalid, match="damaged"):
             store = await EmbeddedStore.open(path)
             try:
@@ -332,33 +332,26 @@ class TestBackup:
         assert await store.kept("ann", "k-1") == await history.store.kept("ann", "k-1")
         await store.close()
 
-    async def test_a_backup_under_writes_is_one_revision(
+    async def test_a_backup_with_a_commit_at_every_step_is_of_one_moment(
         self, history: History, tmp_path: Path
     ) -> None:
-        await history.put(*(cluster(number) for number in range(100, 5_000)))
-        first = history.cursor.revision
-        done = False
+        await history.put(*(cluster(number) for number in range(100, 10_000)))
+        loop = asyncio.get_running_loop()
+        moment = history.cursor
+        steps: list[int] = []
 
-        async def write() -> int:
-            commits = 0
-            while not done:
-                await history.put(cluster(commits % 3, str(commits)))
-                commits += 1
-            return commits
+        def commit_meanwhile(done: int, total: int) -> None:
+            assert done > (steps[-1] if steps else 0), "the backup began again"
+            steps.append(done)
+            commit = history.put(cluster(len(steps), "meanwhile"))
+            asyncio.run_coroutine_threadsafe(commit, loop).result(30)
 
-        async def back_up() -> None:
-            nonlocal done
-            try:
-                await embedded(history).backup(tmp_path / "copy.db")
-            finally:
-                done = True
-
-        async with asyncio.timeout(60):
-            commits, _ = await asyncio.gather(write(), back_up())
-        assert commits > 3, "nothing was written while the backup was made"
+        await embedded(history).backup(tmp_path / "copy.db", progress=commit_meanwhile)
+        assert len(steps) > 2
+        assert history.cursor.revision == moment.revision + len(steps)
         store = await EmbeddedStore.open(tmp_path / "copy.db")
         facts = await store.load()
-        assert first <= facts.head.cursor.revision <= history.cursor.revision
+        assert facts.head.cursor == moment
         assert exact(by_ref(facts.entities)) == exact(
             await replay(store.changesets(after=facts.head.horizon))
         )

@@ -1,0 +1,1 @@
+"""Side-by-side measurements: each claim of speed or size, beside what it is compared with."""

@@ -1,0 +1,142 @@
+"""The bars: what a measured figure has to reach, and whether it does.
+
+A bar is about ratios, both sides in one run, except where it is about seconds of CPU or megabytes.
+It holds for the worst of the rows it covers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bench.result import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A limit on the rows of one benchmark whose measure and subject match."""
+
+    benchmark: str
+    promise: str
+    limit: float
+    at_least: bool
+    """Otherwise at most."""
+    measure: str
+    """A pattern for the whole of ``Row.measure``."""
+    subject: str
+    unit: str = ""
+    """Set where the value itself is limited, not the ratio."""
+
+    def covers(self, benchmark: str, row: Row) -> bool:
+        """Whether it is about this row."""
+        return (
+            benchmark == self.benchmark
+            and row.subject == self.subject
+            and re.fullmatch(self.measure, row.measure) is not None
+        )
+
+    def figure(self, row: Row) -> float:
+        """What of the row is compared with the limit."""
+        assert self.unit or row.ratio is not None, f"{row.measure} is compared with nothing"
+        return row.value if self.unit or row.ratio is None else row.ratio
+
+    def met(self, row: Row) -> bool:
+        """Whether the row keeps it."""
+        figure = self.figure(row)
+        return figure >= self.limit if self.at_least else figure <= self.limit
+
+    def worst(self, rows: Iterable[Row]) -> Row | None:
+        """The covered row nearest to missing it, or furthest past."""
+        choose = min if self.at_least else max
+        covered = [each for each in rows if self.covers(self.benchmark, each)]
+        return choose(covered, key=self.figure) if covered else None
+
+    def __str__(self) -> str:
+        sign = "at least" if self.at_least else "at most"
+        return f"{sign} {self.limit:g}{f' {self.unit}' if self.unit else 'x'}"
+
+
+SMALL, LARGE = "60,000 clusters", "1,000,000 clusters"
+
+BARS = (
+    Bar(
+        "selectors",
+        "each reference selector against recursive SQL",
+        100,
+        True,
+        rf"Q\d (count|set), {SMALL}",
+        "SQLite, recursive SQL",
+    ),
+    Bar(
+        "selectors",
+        "each reference selector against Cypher on Neo4j",
+        100,
+        True,
+        rf"Q\d (count|set), {SMALL}, wall clock",
+        "Neo4j, Cypher",
+    ),
+    Bar(
+        "selectors",
+        "the seed sentence at 1,000,000 over 60,000 clusters",
+        8,
+        False,
+        rf"Q1 count, {LARGE}",
+        "Trellis",
+    ),
+    Bar(
+        "updates",
+        "one membership change visible, over the seed sentence's count",
+        10,
+        False,
+        rf"one (membership joined|membership left|place in geo changed), {SMALL}",
+        "Trellis",
+    ),
+    Bar(
+        "updates",
+        "100 changes in one batch, each, over the seed sentence's count",
+        2,
+        False,
+        rf"100 memberships joined in one batch, each, {SMALL}",
+        "Trellis",
+    ),
+    Bar(
+        "facets",
+        "a whole tree to depth 3 over the count: seed sentence",
+        5,
+        False,
+        rf"geo tree to depth 3: seed sentence, {SMALL}",
+        "Trellis",
+    ),
+    Bar(
+        "facets",
+        "a whole tree to depth 3 over the count: broad set",
+        5,
+        False,
+        rf"geo tree to depth 3: broad set, {SMALL}",
+        "Trellis",
+    ),
+    Bar(
+        "start",
+        "ready from the snapshot file, CPU after imports",
+        0.3,
+        False,
+        rf"ready, CPU, {SMALL}",
+        "from the snapshot file",
+        "s",
+    ),
+    Bar(
+        "start",
+        "memory of the index",
+        60,
+        False,
+        rf"memory of the index, {SMALL}",
+        "resident",
+        "MB",
+    ),
+)
+
+
+def bar_of(benchmark: str, row: Row) -> Bar | None:
+    """The bar a row is held to."""
+    return next((each for each in BARS if each.covers(benchmark, row)), None)

@@ -1,0 +1,83 @@
+"""Many commands in batches, in a way that can be interrupted and run again.
+
+Each batch carries an idempotency key made of everything up to its end, so a load that was cut
+short is run again with the same words: what was committed is recognised and passed over, and the
+rest follows. A file corrected further down keeps the keys of what comes before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from cli.documents import Placed
+from cli.progress import Advance
+from graph.engine import Engine
+from graph.model.change import Receipt
+from graph.model.command import Batch
+from graph.model.errors import TrellisError
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a load came to."""
+
+    commands: int
+    batches: int
+    known: int
+    """Batches that had been loaded before."""
+
+
+async def load_commands(
+    engine: Engine,
+    commands: Iterable[Placed],
+    *,
+    actor: str,
+    reason: str,
+    batch_commands: int,
+    salt: str,
+    advance: Advance,
+) -> Loaded:
+    """Commit ``commands`` in order, ``batch_commands`` at a time."""
+    digest = hashlib.sha256(f"{batch_commands}\0{reason}\0{salt}".encode())
+    count = batches = known = 0
+    for batch in _batched(commands, batch_commands):
+        for placed in batch:
+            digest.update(repr(placed.command).encode())
+        before = engine.view.cursor.revision
+        key = f"load-{digest.hexdigest()[:40]}"
+        receipt = await commit(engine, batch, actor=actor, reason=reason, key=key)
+        known += receipt.changed and receipt.revision <= before
+        batches += 1
+        count += len(batch)
+        advance(len(batch))
+    return Loaded(count, batches, known)
+
+
+async def commit(
+    engine: Engine, batch: tuple[Placed, ...], *, actor: str, reason: str, key: str | None
+) -> Receipt:
+    """One batch, all or nothing; a refusal says where in the file it comes from."""
+    commands = tuple(placed.command for placed in batch)
+    try:
+        return await engine.execute(Batch(commands, actor, reason, idempotency_key=key))
+    except TrellisError as error:
+        raise located(error, batch) from None
+
+
+def located(error: TrellisError, batch: tuple[Placed, ...]) -> TrellisError:
+    """``error`` with the place in the file of the command it is about, if it is about one."""
+    match error.path:
+        case ("commands", int(position), *_):
+            error.message = f"{batch[position].where}: {error.message}"
+        case _:
+            pass
+    return error
+
+
+def _batched(commands: Iterable[Placed], size: int) -> Iterator[tuple[Placed, ...]]:
+    stream = iter(commands)
+    while batch := tuple(islice(stream, size)):
+        yield batch

@@ -1,0 +1,44 @@
+"""Refusals as a person reads them on a terminal: what is wrong, where, what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graph.model.errors import Rejected, SelectorInvalid, SelectorNotFound, Span, TrellisError
+
+WIDTH = 96
+"""Characters of a selector that are shown around the place an error points at."""
+REASONS_SHOWN_MAX = 20
+
+
+def refusal(error: TrellisError) -> str:
+    """The lines to print for ``error``; the first starts with ``error:``."""
+    return "\n".join(_lines(error))
+
+
+def _lines(error: TrellisError) -> Iterator[str]:
+    yield f"error: {error.message}"
+    if isinstance(error, SelectorInvalid | SelectorNotFound) and error.text.strip():
+        yield from _pointed(error.text, error.span)
+    if isinstance(error, Rejected):
+        yield from (f"  - {reason}" for reason in error.reasons[:REASONS_SHOWN_MAX])
+        if (more := len(error.reasons) - REASONS_SHOWN_MAX) > 0:
+            yield f"  - and {more:,} more"
+    if error.hint:
+        yield f"  {error.hint}"
+
+
+def _pointed(text: str, span: Span) -> Iterator[str]:
+    """The part of ``text`` around ``span``, with carets under it."""
+    start = span.column - 1
+    begin = max(0, start - WIDTH // 2) if len(text) > WIDTH else 0
+    end = min(len(text), begin + WIDTH)
+    before, after = "..." if begin else "", "..." if end < len(text) else ""
+    carets = "^" * max(1, min(span.length, end - start))
+    yield f"  {before}{_visible(text[begin:end])}{after}"
+    yield f"  {' ' * (len(before) + start - begin)}{carets}"
+
+
+def _visible(text: str) -> str:
+    """One visible character for each, so that the carets stay under what they point at."""
+    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)

@@ -1,0 +1,153 @@
+"""The record: what happened to an object, taking it back, and who breaks the standards."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import click
+
+from cli.describe import describe
+from cli.output import at_revision, counted
+from cli.session import ask, group_named, kind_and_name, moment, ref_named, settings_for, view_at
+from graph.decide.restore import Everything, RestorePlan, Scope, Subtree
+from graph.engine import Engine
+from graph.index.snapshot import Snapshot
+from graph.model.command import Batch
+from graph.model.errors import NotFound
+from graph.model.names import GroupNumber, quoted
+from graph.model.ref import Kind
+from graph.record import HistoryLine
+
+EVERYTHING = "everything"
+NAMES_SHOWN_MAX = 10
+LEFT_SHOWN_MAX = 20
+
+OBJECT = """OBJECT is a group path (/geo/us), a cluster's name, a saved selector (@pilot), a label
+key (label:size) or a hierarchy (hierarchy:geo)."""
+
+
+@click.command(
+    short_help="What happened to an object, newest first.",
+    help=f"""What happened to an
+object, newest first: when, by whom, why, and what changed.
+
+{OBJECT} What is gone is found by its last name.""",
+)
+@click.argument("object_", metavar="OBJECT")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
+@click.pass_obj
+def history(store_url: str | None, object_: str, limit: int) -> None:
+    """Print the history of one object."""
+
+    async def body(engine: Engine) -> None:
+        ref = ref_named(engine, object_, engine.view)
+        lines = (
+            await engine.history_of_gone(*kind_and_name(object_))
+            if ref is None
+            else await engine.history(ref)
+        )
+        for line in islice(lines, limit):
+            _print_line(line, engine.view)
+        if (more := len(lines) - limit) > 0:
+            click.echo(f"and {counted(more, 'earlier change')}; --limit shows more")
+
+    ask(store_url, body)
+
+
+@click.command(
+    short_help="Take part of the fleet back to what it was.",
+    help=f"""Take part of the
+fleet back to what it was at an earlier revision or time, as one changeset like any other.
+
+{OBJECT} A group comes with everything below it and the memberships there; the word everything takes
+the whole fleet back. What cannot come back is listed.""",
+)
+@click.argument("object_", metavar="OBJECT")
+@click.option("--to", required=True, metavar="REVISION|TIME", help="The state to go back to.")
+@click.option("--actor", help="Who makes the change. [default: the setting's actor]")
+@click.option("--reason", help="Why. [default: revert OBJECT to REVISION]")
+@click.option("--dry-run", is_flag=True, help="Only say what would happen.")
+@click.pass_obj
+def revert(
+    store_url: str | None,
+    object_: str,
+    to: str,
+    actor: str | None,
+    reason: str | None,
+    dry_run: bool,
+) -> None:
+    """Revert one object, a subtree or everything."""
+    settings = settings_for(store_url)
+
+    async def body(engine: Engine) -> None:
+        when = moment(to)
+        plan = await engine.plan_revert(await _scope(engine, object_, when), when)
+        count = len(plan.command.entities) + len(plan.command.absent)
+        _print_left(plan)
+        if not count:
+            click.echo(f"nothing to take back        {at_revision(engine.view)}")
+            return
+        batch = Batch(
+            (plan.command,), actor or settings.actor, reason or f"revert {object_} to {to}"
+        )
+        if dry_run:
+            found = await engine.preview(batch)
+            click.echo(f"{counted(len(found.changes), 'object')} would be taken back")
+            return
+        receipt = await engine.execute(batch)
+        click.echo(f"{counted(count, 'object')} taken back        revision {receipt.revision:,}")
+
+    ask(store_url, body, write=not dry_run)
+
+
+@click.command(short_help="Clusters that break the declared standards.")
+@click.option("--as-of", metavar="REVISION|TIME", help="The fleet as it was.")
+@click.option("--limit", type=click.IntRange(0), default=NAMES_SHOWN_MAX, show_default=True)
+@click.pass_obj
+def report(store_url: str | None, as_of: str | None, limit: int) -> None:
+    """Clusters that break the declared standards: a required hierarchy, an allowed value."""
+
+    async def body(engine: Engine) -> None:
+        view = await view_at(engine, as_of)
+        broken = 0
+        for standard in engine.standards(view):
+            broken += bool(standard.broken)
+            mark = f"{len(standard.broken):,} break it" if standard.broken else "holds"
+            click.echo(f"{standard.rule}: {mark}")
+            for number in islice(standard.broken, limit):
+                click.echo(f"  {view.cluster_name(number)}")
+            if standard.broken and (more := len(standard.broken) - limit) > 0:
+                click.echo(f"  and {more:,} more")
+        click.echo(f"{counted(broken, 'standard')} broken        {at_revision(view)}")
+
+    ask(store_url, body)
+
+
+async def _scope(engine: Engine, text: str, when: object) -> Scope:
+    if text == EVERYTHING:
+        return Everything()
+    ref = ref_named(engine, text, engine.view)
+    if ref is None and isinstance(when, int):
+        ref = ref_named(engine, text, await view_at(engine, str(when)))
+    if ref is None:
+        if text.startswith("/"):
+            group_named(engine, text, engine.view)  # refuses, with the nearest names
+        raise NotFound(
+            f"there is no {kind_and_name(text)[0].replace('_', ' ')} {quoted(text)}, now or then",
+            hint="check the name; trellis history finds what is gone",
+        )
+    return Subtree(GroupNumber(int(ref.key))) if ref.kind is Kind.GROUP else ref
+
+
+def _print_line(line: HistoryLine, view: Snapshot) -> None:
+    when = line.at.strftime("%Y-%m-%d %H:%M:%SZ")
+    click.echo(f"revision {line.revision:,}  {when}  {line.actor}: {quoted(line.reason)}")
+    for each in describe(line.change, view):
+        click.echo(f"  {each}")
+
+
+def _print_left(plan: RestorePlan) -> None:
+    for left in plan.left[:LEFT_SHOWN_MAX]:
+        click.echo(f"left as it is: {left}")
+    if (more := len(plan.left) - LEFT_SHOWN_MAX) > 0:
+        click.echo(f"left as it is: and {more:,} more")

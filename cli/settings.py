@@ -1,0 +1,141 @@
+"""Settings: the only reader of the environment.
+
+Every setting has a name under ``TRELLIS_``, a unit in that name where it has one, and a default
+that works on a fresh machine. A name that is not known is refused, so a typing error is not
+silence. Secrets have settings of their own and are never part of a URL, an argument or a log.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from graph.model.command import COMMANDS_MAX
+from graph.model.errors import Invalid
+from graph.model.names import nearest, quoted
+from graph.settings import GraphSettings
+
+PREFIX = "TRELLIS_"
+FOR_TESTS = "TRELLIS_TEST_"
+"""Names under this prefix belong to the test suite and are passed over."""
+
+
+class Section(BaseModel):
+    """A frozen, closed group of settings."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class StoreSettings(Section):
+    """Where the fleet is kept."""
+
+    url: str = Field(
+        default="sqlite:///trellis.db",
+        description="The record: sqlite:///path for a file, or neo4j://host, bolt://host and"
+        " their +s forms for a server.",
+    )
+    snapshot_file: str = Field(
+        default="",
+        description="A copy of the index that shortens the next start. Beside an embedded store"
+        " by default; none for a server.",
+    )
+    archive_directory: str = Field(
+        default="",
+        description="Where compaction keeps what it takes out of the log. Beside an embedded"
+        " store by default; none for a server.",
+    )
+
+
+class Neo4jSettings(Section):
+    """How to sign in to Neo4j."""
+
+    user: str = Field(default="neo4j", description="The user of the Neo4j server.")
+    password: SecretStr = Field(default=SecretStr(""), description="The password of that user.")
+    database: str = Field(default="neo4j", description="The database on the Neo4j server.")
+
+
+class LoadSettings(Section):
+    """How files are loaded."""
+
+    batch_commands: int = Field(
+        default=COMMANDS_MAX, ge=1, le=COMMANDS_MAX, description="Commands in one batch of a load."
+    )
+
+
+class DemoSettings(Section):
+    """What the demo builds."""
+
+    clusters: int = Field(
+        default=60_000, ge=1, le=1_000_000, description="Clusters in the demo's fleet."
+    )
+    directory: str = Field(default=".demo", description="Where the demo keeps its store.")
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"
+
+
+def _graph() -> GraphSettings:
+    return GraphSettings.model_validate({})
+
+
+class Settings(Section):
+    """Everything that can be set."""
+
+    actor: str = Field(
+        default_factory=_user,
+        description="Who makes changes, in the record. The name of the system's user by default.",
+    )
+    store: StoreSettings = Field(default_factory=StoreSettings, description="The store.")
+    neo4j: Neo4jSettings = Field(default_factory=Neo4jSettings, description="Neo4j sign-in.")
+    graph: GraphSettings = Field(default_factory=_graph, description="The bounds of the core.")
+    load: LoadSettings = Field(default_factory=LoadSettings, description="Loading files.")
+    demo: DemoSettings = Field(default_factory=DemoSettings, description="The demo.")
+
+
+def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
+    """The settings in ``environment``; that of the process by default."""
+    source = os.environ if environment is None else environment
+    known = names()
+    nested: dict[str, dict[str, str]] = {}
+    flat: dict[str, str] = {}
+    for name, value in sorted(source.items()):
+        if not name.startswith(PREFIX) or name.startswith(FOR_TESTS):
+            continue
+        if name not in known:
+            close = nearest(name, known, count=1)
+            raise Invalid(
+                f"there is no setting {quoted(name)}",
+                hint=f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}",
+            )
+        section, field = known[name]
+        if section:
+            nested.setdefault(section, {})[field] = value
+        else:
+            flat[field] = value
+    try:
+        return Settings.model_validate(flat | nested)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        at = PREFIX + "_".join(str(part) for part in first["loc"]).upper()
+        message = first["msg"][:1].lower() + first["msg"][1:]
+        raise Invalid(f"{at}: {message}", hint=f"set {at} to another value") from None
+
+
+def names() -> dict[str, tuple[str, str]]:
+    """Every name in the environment, with the section (or none) and field it fills."""
+    found: dict[str, tuple[str, str]] = {}
+    for name, field in Settings.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            for inner in kind.model_fields:
+                found[f"{PREFIX}{name}_{inner}".upper()] = (name, inner)
+        else:
+            found[f"{PREFIX}{name}".upper()] = ("", name)
+    return found

@@ -1,0 +1,128 @@
+"""The only chooser of adapters: a store URL becomes a store, and a store an engine."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from cli.settings import Settings
+from graph.engine import Engine
+from graph.model.errors import Invalid
+from graph.model.names import quoted
+from graph.settings import GraphSettings
+from graph.store.embedded import EmbeddedStore
+from graph.store.port import Store
+
+EMBEDDED = "sqlite"
+NEO4J = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
+SNAPSHOT_SUFFIX = ".snapshot"
+ARCHIVE_SUFFIX = ".archive"
+"""Beside a store file lie its snapshot file and its archive, under its name and these."""
+
+
+@asynccontextmanager
+async def open_engine(
+    settings: Settings, *, write: bool = False, bounds: GraphSettings | None = None
+) -> AsyncGenerator[Engine]:
+    """An engine over the store the settings name, closed at the end whatever happens."""
+    store = await _open_store(settings, write=write)
+    try:
+        engine = await Engine.open(
+            store,
+            settings=bounds or settings.graph,
+            snapshot_file=snapshot_file(settings),
+            archive=archive_directory(settings),
+        )
+    except BaseException:
+        await store.close()
+        raise
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+@asynccontextmanager
+async def open_embedded(settings: Settings, *, write: bool) -> AsyncGenerator[EmbeddedStore]:
+    """The store file itself, for what only a file can do: backup and restore."""
+    if _scheme(settings.store.url) != EMBEDDED:
+        raise Invalid(
+            "backup and restore are for the embedded store",
+            hint="back up a Neo4j server with its own neo4j-admin",
+        )
+    store = await EmbeddedStore.open(embedded_path(settings.store.url), write=write)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def embedded_path(url: str) -> Path:
+    """The file of an embedded store: ``sqlite:///fleet.db``, ``sqlite:////var/lib/fleet.db``."""
+    path = url.removeprefix(f"{EMBEDDED}:///")
+    if path == url or not path:
+        raise Invalid(
+            f"{quoted(url)} names no file",
+            hint="write sqlite:///fleet.db, or sqlite:////var/lib/fleet.db for an absolute path",
+        )
+    return Path(path)
+
+
+def snapshot_file(settings: Settings) -> Path | None:
+    """Where the index is kept between two starts."""
+    return _beside(settings, settings.store.snapshot_file, SNAPSHOT_SUFFIX)
+
+
+def archive_directory(settings: Settings) -> Path | None:
+    """Where compacted changesets are kept."""
+    return _beside(settings, settings.store.archive_directory, ARCHIVE_SUFFIX)
+
+
+def _beside(settings: Settings, given: str, suffix: str) -> Path | None:
+    if given:
+        return Path(given)
+    if _scheme(settings.store.url) != EMBEDDED:
+        return None
+    path = embedded_path(settings.store.url).resolve()
+    return path.with_name(path.name + suffix)
+
+
+async def _open_store(settings: Settings, *, write: bool) -> Store:
+    url = settings.store.url
+    scheme = _scheme(url)
+    if scheme == EMBEDDED:
+        return await EmbeddedStore.open(embedded_path(url), write=write)
+    if scheme in NEO4J:
+        _refuse_secrets(url)
+        return await _open_neo4j(settings)
+    raise Invalid(
+        f"{quoted(url)} is no store", hint="use sqlite:///path, neo4j://host or bolt://host"
+    )
+
+
+async def _open_neo4j(settings: Settings) -> Store:
+    from graph.store.neo4j import Neo4jStore  # a heavy driver the embedded store never needs
+
+    logging.getLogger("neo4j").setLevel(logging.ERROR)  # the store says what its retries come to
+    return await Neo4jStore.open(
+        settings.store.url,
+        user=settings.neo4j.user,
+        password=settings.neo4j.password.get_secret_value(),
+        database=settings.neo4j.database,
+    )
+
+
+def _scheme(url: str) -> str:
+    return url.partition(":")[0].lower()
+
+
+def _refuse_secrets(url: str) -> None:
+    """A URL is shown, logged and kept in shell histories: it must not carry a password."""
+    if "@" in urlsplit(url).netloc:
+        raise Invalid(
+            "the store URL carries a user or password",
+            hint="set TRELLIS_NEO4J_USER and TRELLIS_NEO4J_PASSWORD instead",
+        )

@@ -1,0 +1,133 @@
+"""Each benchmark runs on a tiny fleet, where it checks its answers as it does on a large one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from bench import facets, load, selectors, start, updates
+from bench.fleet import snapshot
+from bench.result import Row
+from bench.scale import Scale
+from bench.updates import kinds_of_change, visible
+from graph.model.change import Change
+from graph.model.inventory import Cluster, Group
+
+TINY = Scale(
+    clusters=400,
+    large=700,
+    rounds=1,
+    round_seconds=0.001,
+    starts=1,
+    commits=80,
+    neo4j=False,
+)
+
+
+def figures(rows: list[Row]) -> None:
+    assert all(row.value > 0 for row in rows)
+    assert all((row.ratio is None) == (row.ratio_to is None) for row in rows)
+    named = [(row.measure, row.subject) for row in rows]
+    assert len(set(named)) == len(named), "every figure has a name of its own"
+
+
+def test_selectors_compares_every_side_at_both_sizes():
+    measured = selectors.run(TINY)
+    rows = list(measured.rows)
+    figures(rows)
+    for name in ("Q1", "Q2", "Q3", "Q4", "Q5"):
+        for what in ("count", "set"):
+            subjects = {
+                row.subject for row in rows if row.measure == f"{name} {what}, 400 clusters"
+            }
+            assert subjects == {selectors.TRELLIS, selectors.SQLITE, selectors.LOOP}
+            (large,) = (row for row in rows if row.measure == f"{name} {what}, 700 clusters")
+            assert large.ratio_to == "Trellis at 400"
+    assert any("NEO4J WAS NOT MEASURED" in note for note in measured.notes)
+
+
+@pytest.mark.neo4j
+def test_selectors_asks_neo4j_the_same_and_gets_the_same():
+    rows = list(selectors.run(replace(TINY, clusters=300, neo4j=True)).rows)
+    figures([row for row in rows if not row.subject.endswith("own clock")])
+    cypher = [row for row in rows if row.subject == selectors.NEO4J]
+    assert len(cypher) == 10
+    assert all(row.ratio_to == selectors.TRELLIS for row in cypher)
+
+
+def test_updates_measures_every_kind_of_change():
+    rows = list(updates.run(TINY).rows)
+    figures(rows)
+    assert all(row.ratio_to == updates.SEED_COUNT for row in rows[1:])
+    assert len(rows) == 2 + len(kinds_of_change(snapshot(TINY.clusters)))
+
+
+def test_what_updates_calls_visible_is_visible():
+    view = snapshot(TINY.clusters)
+    for kind, changesets in kinds_of_change(view).items():
+        for changes in changesets:
+            after = visible(view, changes)
+            for change in changes:
+                assert shown(after, change) == change.after, kind
+                assert shown(view, change) == change.before, kind
+
+
+def shown(view, change: Change):
+    match change.after:
+        case Cluster(number=number):
+            return view.cluster(number)
+        case Group(number=number):
+            return view.group(number)
+
+
+def test_the_batch_makes_the_same_changes_as_the_hundred_singles():
+    kinds = kinds_of_change(snapshot(TINY.clusters))
+    (batch,) = kinds["100 memberships joined in one batch, each"]
+    assert [(each,) for each in batch] == kinds["one membership joined"]
+    assert len(batch) == updates.BATCH
+
+
+def test_facets_measures_both_sets_against_their_own_count():
+    rows = list(facets.run(TINY).rows)
+    figures(rows)
+    assert {row.ratio_to for row in rows} == {
+        None,
+        "count of the seed sentence",
+        "count of the broad set",
+    }
+
+
+def test_the_facets_check_notices_a_wrong_count():
+    view = snapshot(TINY.clusters)
+    within = view.everything()
+    rows = facets.whole_tree(view, within)
+    facets.check_tree(view, within, rows)
+    with pytest.raises(AssertionError):
+        facets.check_tree(view, within, rows[:-1] if rows[-1].depth == 1 else rows[:1])
+
+
+def test_start_measures_fresh_processes():
+    rows = list(start.run(TINY).rows)
+    assert all(row.value >= 0 for row in rows)
+    ready = [row for row in rows if row.measure == "ready, CPU, 400 clusters"]
+    assert [row.subject for row in ready] == ["from the snapshot file", "from the store's facts"]
+    assert {row.unit for row in rows} == {"s", "MB"}
+
+
+def test_load_counts_commits_and_leaves_the_fleet_as_it_was():
+    rows = list(load.run(TINY).rows)
+    figures(rows)
+    one, many = (row for row in rows if row.unit == "commits/s")
+    assert (one.subject, many.subject) == ("one caller", "40 callers")
+    assert many.ratio_to == "one caller"
+
+
+async def test_what_load_and_updates_wrote_they_took_back():
+    fleet = load.embedded(TINY.clusters)
+    async with fleet.engine() as engine:
+        assert not engine.resolve(f"only {updates.UNUSED}")
+        names = [name for name, _ in engine.view.names_after("")]
+        assert len(names) == TINY.clusters
+        assert all(one < other for one, other in pairwise(names))
