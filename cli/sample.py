@@ -1,9 +1,9 @@
 """The sample fleet: one seeded generator for the demo, the tests and the benchmarks.
 
 ``sample(60_000)`` is a retailer with six jagged hierarchies, about ten memberships a cluster and
-eight labels, as commands in an order that can be loaded from an empty fleet. It is a stream: a
-million clusters need no more memory than one. The same size and seed give the same commands, byte
-for byte, in every process and on every machine.
+eight labels, as commands in an order that can be loaded from an empty fleet. It is a stream: memory
+grows with regions and franchisees, not with clusters. The same size and seed give the same
+commands, byte for byte, in every process and on every machine.
 """
 
 from __future__ import annotations
@@ -75,13 +75,16 @@ def sample(clusters: int, *, seed: int = 0) -> Iterator[Command]:
         yield from _create(path, known)
     store = 0
     for city in geography(clusters, seed=seed):
-        yield from _create(city.path, known, city.title)
+        yield from _create(city.region.path, known)
+        if city.path != city.region.path:
+            yield CreateGroup(city.path, city.title)
         town = _Town.of(city, owners, random)
         ordinal = 0
         for held in city.sites or (1,) * city.clusters:
             store += 1
             place = f"{city.path}/site{store:05d}" if city.sites else city.path
-            yield from _create(place, known)
+            if city.sites:
+                yield CreateGroup(place)
             for _ in range(held):
                 ordinal += 1
                 yield town.cluster(ordinal, place, f"{store:05d}")
@@ -279,7 +282,7 @@ def _catalogue() -> Iterator[str]:
 _REGION_TITLES = TITLES | {region.path: region.title for region in REGIONS}
 
 
-def _create(path: str, known: set[str], title: str = "") -> Iterator[CreateGroup]:
+def _create(path: str, known: set[str]) -> Iterator[CreateGroup]:
     """``path`` and the groups above it, those not created before."""
     if path in known:
         return
@@ -287,4 +290,4 @@ def _create(path: str, known: set[str], title: str = "") -> Iterator[CreateGroup
     if parent.count("/") > 1:
         yield from _create(parent, known)
     known.add(path)
-    yield CreateGroup(path, title or _REGION_TITLES.get(path, ""))
+    yield CreateGroup(path, _REGION_TITLES.get(path, ""))

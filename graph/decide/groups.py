@@ -16,6 +16,7 @@ from graph.model.names import (
     Revision,
     check_name,
     check_text,
+    counted,
     join_path,
     quoted,
     split_path,
@@ -95,7 +96,8 @@ def delete_group(command: DeleteGroup, view: FleetView, revision: Revision) -> t
     members = view.members(group.number)
     if not command.cascade and (len(gone) > 1 or members):
         raise Rejected(
-            f"{command.path} holds {len(gone) - 1:,} groups and {len(members):,} clusters",
+            f"{command.path} holds {counted(len(gone) - 1, 'group')} "
+            f"and {counted(len(members), 'cluster')}",
             hint="empty it first, or delete it with cascade: the clusters stay in the fleet "
             "and lose these memberships",
         )

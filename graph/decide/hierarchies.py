@@ -17,6 +17,7 @@ from graph.model.names import (
     Revision,
     check_name,
     check_text,
+    counted,
     quoted,
 )
 from graph.model.ref import Kind, Ref
@@ -73,7 +74,8 @@ def delete_hierarchy(command: DeleteHierarchy, view: FleetView, _: Revision) -> 
     groups, members = len(view.children(root)), len(view.direct_members(root))
     if groups or members:
         raise Rejected(
-            f"/{hierarchy.name} holds {groups:,} groups and {members:,} direct members",
+            f"/{hierarchy.name} holds {counted(groups, 'group')} "
+            f"and {counted(members, 'direct member')}",
             hint="delete its groups and let its members leave first",
         )
     refuse_if_named(view, Ref(Kind.GROUP, root), f"/{hierarchy.name}")
@@ -92,7 +94,7 @@ def _refuse_if_any_has_two(view: FleetView, hierarchy: Hierarchy) -> None:
 
     found = [view.cluster_name(number) for number in view.members(root) if has_two(number)]
     raise Rejected(
-        f"{len(found):,} clusters have more than one place in /{hierarchy.name}",
+        f"more than one place in /{hierarchy.name} for {counted(len(found), 'cluster')}",
         hint="let them leave all but one first",
         reasons=tuple(islice(found, 20)),
     )

@@ -11,7 +11,7 @@ from graph.model.command import DeclareLabel, RemoveLabel
 from graph.model.errors import Conflict, Invalid, Rejected
 from graph.model.inventory import LabelKey, LabelValue
 from graph.model.label import check_value, normalise, show, type_of
-from graph.model.names import Revision, check_name, check_text, quoted
+from graph.model.names import Revision, check_name, check_text, counted, quoted
 from graph.model.ref import Kind, Ref
 from graph.model.view import FleetView
 
@@ -51,7 +51,7 @@ def remove_label(command: RemoveLabel, view: FleetView, _: Revision) -> tuple[Ch
     before = find_label_key(view, command.name)
     if used := len(view.labelled(before.name)):
         raise Rejected(
-            f"{used:,} clusters have the label {quoted(before.name)}",
+            f"label {quoted(before.name)} is used by {counted(used, 'cluster')}",
             hint=f"find them with: has {before.name}",
         )
     refuse_if_named(view, Ref(Kind.LABEL_KEY, before.name), f"label {quoted(before.name)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from typing import NoReturn
 
 from graph.model.errors import NotFound
 from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey, SavedSelector
@@ -28,6 +29,25 @@ def find_hierarchy(view: FleetView, name: str) -> Hierarchy:
 
 def find_group(view: FleetView, path: str) -> Group:
     """The group at ``path``."""
+    number = _walk(view, path)
+    return _missing_group(view, path) if number is None else existing_group(view, number)
+
+
+def _walk(view: FleetView, path: str) -> GroupNumber | None:
+    """The group at ``path`` if there is one; what is found needs no check of its name."""
+    start, *names = path.split("/")
+    if start or not names:
+        return None
+    at = view.root(names[0])
+    for name in names[1:]:
+        if at is None:
+            break
+        at = view.children(at).get(name)
+    return at
+
+
+def _missing_group(view: FleetView, path: str) -> NoReturn:
+    """Refuse ``path``, saying how far it leads."""
     segments = split_path(path)
     hierarchy = find_hierarchy(view, segments[0])
     at = view.root(hierarchy.name)
@@ -43,7 +63,7 @@ def find_group(view: FleetView, path: str) -> Group:
                 or f"create {join_path(segments[: depth + 1])} first",
             )
         at = below
-    return existing_group(view, at)
+    raise AssertionError("a path that leads nowhere was followed to its end")
 
 
 def existing_group(view: FleetView, number: GroupNumber) -> Group:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graph.model.errors import Rejected
+from graph.model.names import counted
 from graph.model.ref import Ref
 from graph.model.view import FleetView
 
@@ -12,7 +13,7 @@ def refuse_if_named(view: FleetView, ref: Ref, shown: str) -> None:
     names = sorted(view.mentioned_by(ref))
     if names:
         raise Rejected(
-            f"{shown} is named by {len(names):,} saved selector{'s' if len(names) > 1 else ''}",
+            f"{shown} is named by {counted(len(names), 'saved selector')}",
             hint=f"change {', '.join(f'@{name}' for name in names[:5])}"
             f"{' ...' if len(names) > 5 else ''} first",
             reasons=tuple(f"@{name}" for name in names),

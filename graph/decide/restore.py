@@ -22,7 +22,7 @@ from graph.model.inventory import (
     Mode,
     SavedSelector,
 )
-from graph.model.names import GROUP_DEPTH_MAX, GroupNumber, Revision
+from graph.model.names import GROUP_DEPTH_MAX, GroupNumber, Revision, counted
 from graph.model.ref import Kind, Ref
 from graph.model.selector import Saved, clauses, mentions
 from graph.model.view import FleetView, entity_of, subtree
@@ -84,7 +84,7 @@ def decide_restore(command: Restore, view: FleetView, revision: Revision) -> tup
     reasons = [f"{ref}: {why}" for ref in wanted if (why := after.why_not(ref))]
     if reasons:
         raise Rejected(
-            f"{len(reasons):,} objects cannot be as they were at revision {command.to:,}",
+            f"{counted(len(reasons), 'object')} cannot be as at revision {command.to:,}",
             hint="the fleet has changed meanwhile; preview the revert again",
             reasons=reasons,
         )

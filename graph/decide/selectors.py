@@ -13,6 +13,7 @@ from graph.model.ref import Kind, Ref
 from graph.model.selector import Selector, mentions
 from graph.model.view import FleetView, entity_of
 from graph.targeting.cycles import reaches
+from graph.targeting.normal import check_size
 from graph.targeting.parser import parse
 
 
@@ -23,6 +24,7 @@ def save_selector(command: SaveSelector, view: FleetView, revision: Revision) ->
     if isinstance(selector, str):
         selector = parse(selector, view)
     else:
+        check_size(selector)
         refuse_dangling(view, selector)
     if (chain := reaches(selector, name, view)) is not None:
         raise Rejected(

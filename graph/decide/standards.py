@@ -14,6 +14,7 @@ from itertools import islice
 from graph.model.cluster_set import ClusterSet
 from graph.model.errors import Rejected
 from graph.model.label import show
+from graph.model.names import counted
 from graph.model.ref import Kind, Ref
 from graph.model.view import FleetView
 
@@ -58,7 +59,7 @@ def refuse_newly_broken(before: FleetView, after: FleetView) -> None:
         if newly and not _narrowed(standard, before, after):
             names = tuple(after.cluster_name(number) for number in islice(newly, 20))
             raise Rejected(
-                f"{len(newly):,} clusters would break the standard: {standard.rule}",
+                f"{counted(len(newly), 'cluster')} would break the standard: {standard.rule}",
                 hint="give them a place or value in the same batch, or change the standard",
                 reasons=names,
             )

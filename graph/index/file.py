@@ -66,8 +66,12 @@ def read_snapshot(path: Path) -> Snapshot:
             hint="check the file's owner and mode, or delete it: it is rebuilt from the store",
         ) from error
     body = _checked_body(data, path)
-    with _no_collection():
-        return decode(body)
+    try:
+        with _no_collection():
+            return decode(body)
+    except (IndexError, KeyError, TypeError, ValueError, struct.error) as error:
+        # whole by its checksum, so written whole by a program that lays it out otherwise
+        raise _refusal(path, "was written by another version of this program") from error
 
 
 def _checked_body(data: bytes, path: Path) -> memoryview:

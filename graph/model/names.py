@@ -87,6 +87,11 @@ def quoted(value: str, *, length_max: int = 80) -> str:
     return '"' + _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", safe) + '"'
 
 
+def counted(count: int, noun: str) -> str:
+    """``1 cluster``, ``2,431 clusters``: a number for people, with its noun."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def nearest(name: str, known: Iterable[str], *, count: int = 3) -> tuple[str, ...]:
     """The ``known`` names a person may have meant by ``name``, best first."""
     return tuple(get_close_matches(name, list(known), n=count, cutoff=0.5))

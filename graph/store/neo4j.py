@@ -58,6 +58,8 @@ T = TypeVar("T")
 CONNECTIONS_MAX = 20
 IDLE_SECONDS_UNCHECKED = 15.0
 """A connection that was idle for longer is tried before it is used."""
+LOST_ANSWERS_MAX = 3
+"""Answers to one read that may get lost on the way."""
 LOADS_UNLOCKED_MAX = 2
 """Loads that writers may disturb before one makes them wait."""
 
@@ -234,11 +236,19 @@ class Neo4jStore:
             return None
 
     async def _run(self, work: Callable[[Ask], Awaitable[T]], *, seconds: float | None = None) -> T:
-        """``work`` in one transaction that may be repeated; failures in our words."""
-        try:
-            return await self._transact(work, seconds or self._timeouts.read_seconds)
-        except (DriverError, Neo4jError, OSError) as error:
-            raise _unavailable(error) from error
+        """``work`` in one transaction; failures in our words.
+
+        It may be done twice, and does no harm: it reads, or makes so what may be so already.
+        """
+        for attempts_left in reversed(range(LOST_ANSWERS_MAX)):
+            try:
+                return await self._transact(work, seconds or self._timeouts.read_seconds)
+            except IncompleteCommit as error:
+                if not attempts_left:
+                    raise _unavailable(error) from error
+            except (DriverError, Neo4jError, OSError) as error:
+                raise _unavailable(error) from error
+        raise AssertionError("the last attempt returns or raises")
 
     async def _transact(self, work: Callable[[Ask], Awaitable[T]], seconds: float) -> T:
         """The server ends it after ``seconds`` too, so that a lost one does not keep the lock."""

@@ -153,7 +153,8 @@ class _Search:
     def _out_of(self, clause: Under | Only | Matching) -> _Way:
         places = self._facts.places.items()
         steps = [leave(each, self._view) for each, place in places if reached(clause, place)]
-        return tuple(sorted(steps, key=lambda step: step.path))
+        steps.sort(key=lambda step: step.path)
+        return tuple(steps)
 
     def _into(self, clause: Under | Only | Matching) -> _Way:
         if not isinstance(clause, Matching):

@@ -70,10 +70,8 @@ def check_size(selector: Selector) -> Selector:
     for _ in range(DEPTH_MAX + 1):
         clauses += sum(1 for each in level if not parts(each))
         level = [part for each in level for part in parts(each)]
-        if clauses + len(level) > CLAUSES_MAX * (DEPTH_MAX + 1):
-            break
-    if clauses > CLAUSES_MAX:
-        raise too_many_clauses()
+        if clauses + len(level) > CLAUSES_MAX:  # every operator has a clause of its own below it
+            raise too_many_clauses()
     if level:
         raise too_deep()
     return selector

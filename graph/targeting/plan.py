@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
-from graph.model.cluster_set import ClusterSet
+from graph.model.cluster_set import EMPTY, ClusterSet
 from graph.model.selector import (
     And,
     Comparison,
@@ -141,7 +141,8 @@ def _has(clause: HasLabel, view: FleetView) -> ClusterSet:
 
 
 def _cluster(clause: IsCluster, view: FleetView) -> ClusterSet:
-    return ClusterSet.of((clause.cluster,))
+    # an earlier view may not have it yet, or no longer
+    return ClusterSet.of((clause.cluster,)) if clause.cluster in view.everything() else EMPTY
 
 
 AT_HAND: dict[type, Callable[[Any, FleetView], ClusterSet]] = {

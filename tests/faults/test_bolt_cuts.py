@@ -9,7 +9,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from committers import Acknowledged, check_record, commit_surely
+from graph.model.errors import Conflict
 from graph.store.neo4j import Neo4jStore, Timeouts
+from graph.store.port import Entry
+from history import BUSINESS, History, at, by_ref, cluster, exact
 from neo4j_server import Server, server
 from proxy import Fault, Proxy, proxy_to
 
@@ -34,6 +37,10 @@ def where() -> Server:
     return found
 
 
+async def opened(where: Server) -> Neo4jStore:
+    return await Neo4jStore.open(where.url, user=where.user, password=where.password)
+
+
 async def through(proxy: Proxy, where: Server) -> Neo4jStore:
     url = f"bolt://127.0.0.1:{proxy.port}"
     return await Neo4jStore.open(url, user=where.user, password=where.password, timeouts=IMPATIENT)
@@ -42,7 +49,7 @@ async def through(proxy: Proxy, where: Server) -> Neo4jStore:
 async def test_cuts_at_any_point_lose_and_double_nothing(where: Server, scale: str) -> None:
     told = Acknowledged()
     struck: dict[Fault, int] = {}
-    direct = await Neo4jStore.open(where.url, user=where.user, password=where.password)
+    direct = await opened(where)
     target = urlsplit(where.url)
     try:
         async with proxy_to(target.hostname or "127.0.0.1", target.port or 7687) as proxy:
@@ -85,16 +92,43 @@ async def test_a_commit_whose_answer_is_lost_returns_its_receipt(
     where: Server, fault: Fault
 ) -> None:
     """Without an idempotency key, and without the caller noticing anything."""
-    told = Acknowledged()
     target = urlsplit(where.url)
     async with proxy_to(target.hostname or "127.0.0.1", target.port or 7687) as proxy:
         store = await through(proxy, where)
         try:
-            await commit_surely(store, "before", told)
+            history = await History.of(store)
+            await history.put(*BUSINESS)
             proxy.arm(fault)
-            await commit_surely(store, "during", told)
+            receipt = await history.put(cluster(1))
             assert proxy.hits == 1
-            assert told.unavailable == 0
-            await check_record(store, told)
+            assert (await store.head()).cursor == receipt.cursor
+            assert receipt.revision == 2
+            assert exact(by_ref((await store.load()).entities)) == exact(history.facts)
         finally:
             await store.close()
+
+
+@pytest.mark.parametrize("fault", AT_COMMIT)
+async def test_a_commit_that_lost_its_answer_and_its_race_is_told_so(
+    where: Server, fault: Fault
+) -> None:
+    """Another writer moves the head while the first one does not know what became of its own."""
+    target = urlsplit(where.url)
+    async with proxy_to(target.hostname or "127.0.0.1", target.port or 7687) as proxy:
+        store, rival = await through(proxy, where), await opened(where)
+        try:
+            history = await History.of(store)
+            await history.put(*BUSINESS)
+            entry = Entry(history.changeset(cluster(1)))
+            proxy.arm(fault)
+            outcomes = await asyncio.gather(
+                store.commit([entry], expected=history.cursor, now=at(2)),
+                rival.commit([entry], expected=history.cursor, now=at(2)),
+                return_exceptions=True,
+            )
+            refused = [each for each in outcomes if isinstance(each, Conflict)]
+            assert len(refused) == 1, outcomes
+            assert (await rival.head()).cursor.revision == 2
+        finally:
+            await store.close()
+            await rival.close()

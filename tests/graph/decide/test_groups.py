@@ -141,7 +141,7 @@ def test_an_empty_group_is_deleted():
 
 def test_a_group_that_holds_something_is_deleted_only_with_cascade():
     fleet = small()
-    with pytest.raises(Rejected, match="holds 1 groups and 2 clusters") as refusal:
+    with pytest.raises(Rejected, match="holds 1 group and 2 clusters") as refusal:
         give(fleet, DeleteGroup("/geo/us/tx"))
     assert "cascade" in refusal.value.hint
 

@@ -185,7 +185,7 @@ def test_a_restore_that_no_longer_fits_is_refused_whole():
     story.give(RetireCluster("york-1"))
     plan = plan_restore(ref, story.then, story.now, story.touched)
     story.give(RegisterCluster("york-1"))
-    with pytest.raises(Rejected, match="cannot be as they were at revision 1") as refusal:
+    with pytest.raises(Rejected, match="1 object cannot be as at revision 1") as refusal:
         give(story.now, plan.command)
     assert refusal.value.reasons == ("cluster:2: its name is taken",)
     assert "preview" in refusal.value.hint
