@@ -37,6 +37,12 @@ class Cypher:
         """Which clusters."""
         return self._run(statement.text, statement)
 
+    def version(self) -> str:
+        """What the server calls itself."""
+        text = "CALL dbms.components() YIELD name, versions, edition"
+        found = self._session.run(f"{text} RETURN name, versions[0], edition LIMIT 1").single()
+        return " ".join(map(str, found))
+
     def close(self) -> None:
         """Let go of the connection."""
         self._session.close()

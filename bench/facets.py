@@ -80,8 +80,8 @@ def _rows(name: str, selector: Selector, view: Snapshot, scale: Scale) -> Iterat
 def check_tree(view: Snapshot, within: ClusterSet, drawn: list[TreeRow]) -> None:
     """Each row against the plain intersection, and no group with clusters left out."""
     for each in drawn:
-        assert each.count == len(within & view.members(each.number)), each.path
-    held = sum(each.count for each in drawn if each.depth == 1)
+        assert each.clusters == len(within & view.members(each.number)), each.path
+    held = sum(each.clusters for each in drawn if each.depth == 1)
     assert held == len(within), "every cluster has one place in geography"
 
 

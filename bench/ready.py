@@ -25,8 +25,7 @@ PAGE_BYTES = 4096
 
 def main(way: str, snapshot: str, store: str) -> None:
     """Start in one ``way``: from the snapshot file, from facts, or the index alone."""
-    gc.collect()
-    before = resident_bytes()
+    before = trimmed_bytes()
     if way == "index":
         started = index_alone(Path(snapshot))
     else:
@@ -50,9 +49,7 @@ class Started:
         """Stop the watch, then look at the memory."""
         spent = watch.spent()
         gc.collect()
-        resident = resident_bytes()
-        ctypes.CDLL(None).malloc_trim(0)
-        return Started(spent, resident, resident_bytes())
+        return Started(spent, resident_bytes(), trimmed_bytes())
 
 
 def index_alone(snapshot: Path) -> Started:
@@ -77,6 +74,13 @@ async def opened(store: Path, snapshot: Path | None) -> Started:
 def resident_bytes() -> int:
     """As Linux tells it."""
     return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * PAGE_BYTES
+
+
+def trimmed_bytes() -> int:
+    """After malloc gave back what it could; as the start it leaves nothing to be used again."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    return resident_bytes()
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import median
 
+import apsw
+
 from bench.cypher import Cypher
 from bench.fleet import snapshot
 from bench.label_loop import LabelLoop, requirements
@@ -114,6 +116,7 @@ def _beside_neo4j(asked: list[Question], scale: Scale, notes: list[str]) -> Iter
         return
     cypher = Cypher(found.server)
     try:
+        notes.append(f"the server is {cypher.version()}; SQLite is {apsw.sqlite_lib_version()}")
         for question in asked:
             yield from _neo4j_rows(question, cypher, scale)
     finally:

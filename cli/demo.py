@@ -143,7 +143,7 @@ def _count(engine: Engine) -> None:
     for title, dimension in (("by state", place), ("by ring", ByLabel("ring"))):
         buckets = engine.facet(dimension, within=within)
         spent = _median_us(partial(engine.facet, dimension, within=within))
-        counts = ", ".join(f"{_leaf(each.value)} {each.count:,}" for each in buckets)
+        counts = ", ".join(f"{_leaf(each.value)} {each.clusters:,}" for each in buckets)
         click.echo(f"\nthe seed sentence {title} ({spent:,.0f} us): {counts}")
 
 

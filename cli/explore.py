@@ -42,13 +42,13 @@ def tree(
         rows = engine.tree(number, depth=depth, within=_within(engine, where, view), view=view)
         if Format(form) is Format.TABLE:
             shown = [
-                ("  " * row.depth + _name(row.path, row.depth), row.count, row.share)
+                ("  " * row.depth + _name(row.path, row.depth), row.clusters, row.share)
                 for row in rows
             ]
             print_rows(("group", "clusters", "share"), shown, Format.TABLE)
             click.echo(f"\n{at_revision(view)}")
             return
-        data = [(row.path, row.depth, row.count, round(row.share, 6)) for row in rows]
+        data = [(row.path, row.depth, row.clusters, round(row.share, 6)) for row in rows]
         print_rows(("path", "depth", "count", "share"), data, Format(form))
 
     ask(store_url, body)
@@ -72,11 +72,15 @@ def facets(store_url: str | None, by: str, where: str | None, as_of: str | None,
         buckets = engine.facet(_dimension(engine, by, view), within=within, view=view)
         total = len(within)
         if Format(form) is Format.TABLE:
-            shown = [(_cell(each.value), each.count, each.count / (total or 1)) for each in buckets]
+            shown = [
+                (_cell(each.value), each.clusters, each.clusters / (total or 1)) for each in buckets
+            ]
             print_rows((by, "clusters", "share"), shown, Format.TABLE)
             click.echo(f"\nof {total:,} clusters        {at_revision(view)}")
             return
-        print_rows(("value", "count"), [(each.value, each.count) for each in buckets], Format(form))
+        print_rows(
+            ("value", "count"), [(each.value, each.clusters) for each in buckets], Format(form)
+        )
 
     ask(store_url, body)
 

@@ -8,7 +8,6 @@ follows the fleet follows its log.
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -42,7 +41,7 @@ from graph.model.view import entity_of
 from graph.page import Order, Page, page_by_name, page_by_number
 from graph.record import HistoryLine, Record
 from graph.settings import GraphSettings
-from graph.start import Progress, from_facts, from_file
+from graph.start import Progress, from_facts, from_file, frozen
 from graph.store.port import Store
 from graph.targeting.explain import Explanation, explain
 from graph.timeline import Timeline
@@ -110,8 +109,9 @@ class Engine:
         record: one that cannot be used is said so, ignored and written anew. ``archive`` is the
         directory that keeps what compaction takes out of the log.
         """
-        filed = await asyncio.to_thread(from_file, snapshot_file, progress)
-        view = filed or await from_facts(store, progress)
+        with frozen():
+            filed = await asyncio.to_thread(from_file, snapshot_file, progress)
+            view = filed or await from_facts(store, progress)
         engine = Engine(
             store,
             view,
@@ -125,8 +125,6 @@ class Engine:
         if head.at is not None:
             engine._writer.saw(head.at)
         await engine.catch_up()
-        gc.collect()
-        gc.freeze()  # the index is long-lived: keep every later collection from walking it
         progress(f"ready at revision {engine.view.cursor.revision:,}")
         return engine
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 from graph.model.cluster_set import ClusterSet
 from graph.model.errors import Invalid
@@ -36,22 +36,20 @@ class ByLabel:
 Dimension = ByGroup | ByLabel
 
 
-@dataclass(frozen=True, slots=True)
-class Bucket:
+class Bucket(NamedTuple):
     """One value of a dimension: a group's path or a label's value, and how many clusters."""
 
     value: LabelValue
-    count: int
+    clusters: int
 
 
-@dataclass(frozen=True, slots=True)
-class TreeRow:
-    """One group of a tree with the clusters in or below it."""
+class TreeRow(NamedTuple):
+    """One group of a tree with the clusters in or below it. Trees are long: a tuple is cheap."""
 
     number: GroupNumber
     path: str
     depth: int
-    count: int
+    clusters: int
     share: float
     """Of everything counted, between 0 and 1."""
 

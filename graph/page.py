@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from heapq import nsmallest
 from itertools import islice
 
 from graph.model.cluster_set import ClusterSet
 from graph.model.names import ClusterNumber
 from graph.model.view import FleetView
-
-_WALK_SHARE = 64
-"""Walk the fleet's name order when at least one in this many clusters is chosen."""
 
 
 class Order(StrEnum):
@@ -44,11 +40,5 @@ def page_by_number(chosen: ClusterSet, *, after: ClusterNumber | None, first: in
 
 def page_by_name(view: FleetView, chosen: ClusterSet, *, after: str, first: int) -> Page:
     """The next ``first`` clusters whose name is greater than ``after``, byte for byte."""
-    if len(chosen) * _WALK_SHARE >= len(view.everything()):
-        walk = (number for _, number in view.names_after(after) if number in chosen)
-        found = tuple(islice(walk, first + 1))
-    else:
-        named = ((view.cluster_name(number), number) for number in chosen)
-        later = (pair for pair in named if pair[0] > after)
-        found = tuple(number for _, number in nsmallest(first + 1, later))
+    found = tuple(islice(view.in_name_order(chosen, after), first + 1))
     return Page(found[:first], len(chosen), len(found) > first)

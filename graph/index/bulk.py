@@ -39,7 +39,7 @@ def gather_forest(groups: Sequence[Group], clusters: Sequence[Cluster], *, size:
         if below := children.get(number):
             closures[number] = ClusterSet.union(
                 [directs[number], *map(closures.__getitem__, below.values())]
-            )
+            ).packed()
     inner = [bool(below) for below in children.first(size)]
     return Forest(
         roots=roots,

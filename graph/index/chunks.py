@@ -7,7 +7,7 @@ entries, once per draft, whatever the number of writes that follow in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from graph.model.cluster_set import EMPTY, ClusterSet, ClusterSetDraft
@@ -33,6 +33,11 @@ class Chunks(Generic[T]):
         at = index >> BITS
         chunks = self.chunks
         return chunks[at][index & MASK] if 0 <= at < len(chunks) else self.default
+
+    def at(self, indexes: Iterable[int]) -> list[T]:
+        """The entries at ``indexes``, all of them written once."""
+        chunks = self.chunks
+        return [chunks[index >> BITS][index & MASK] for index in indexes]
 
     def put(self, index: int, value: T) -> ChunksDraft[T]:
         """A draft of the next version, in which ``index`` holds ``value``."""

@@ -85,6 +85,10 @@ class Fleet:
         """Clusters in the group or anywhere below it."""
         return self.forest.closures.get(number)
 
+    def members_of_any(self, numbers: Iterable[GroupNumber]) -> ClusterSet:
+        """Clusters in any of the groups or anywhere below them, in one step."""
+        return ClusterSet.union(self.forest.closures.at(numbers))
+
     def direct_members(self, number: GroupNumber) -> ClusterSet:
         """Clusters in the group itself."""
         return self.forest.direct_members(number)
@@ -160,6 +164,10 @@ class Fleet:
     def names_after(self, name: str) -> Iterator[tuple[str, ClusterNumber]]:
         """Clusters whose name is greater than ``name``, byte for byte, in that order."""
         return self.clusters.order.after(name)
+
+    def in_name_order(self, chosen: ClusterSet, after: str) -> Iterator[ClusterNumber]:
+        """The ``chosen`` clusters of this view whose name is greater than ``after``, by name."""
+        return self.clusters.order.among(chosen, after)
 
     def memberships(self, number: ClusterNumber) -> tuple[GroupNumber, ...]:
         """The direct memberships of a cluster of this fleet."""

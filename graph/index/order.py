@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from graph.model.cluster_set import ClusterSet
 from graph.model.names import ClusterNumber
 
 SHELF_MAX = 512
@@ -22,6 +23,14 @@ class Shelf(NamedTuple):
 
     names: list[str]
     numbers: array[int]
+    held: list[ClusterSet]
+    """The numbers as a set, made when first asked for; empty until then."""
+
+    def among(self, chosen: ClusterSet) -> ClusterSet:
+        """The clusters of this shelf that are ``chosen``."""
+        if not self.held:
+            self.held.append(ClusterSet.of(self.numbers))
+        return chosen & self.held[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +45,7 @@ class NameOrder:
         """The order of ``names``, which are sorted already."""
         step = SHELF_MAX // 2
         shelves = [
-            Shelf(list(names[start : start + step]), numbers[start : start + step])
+            Shelf(list(names[start : start + step]), numbers[start : start + step], [])
             for start in range(0, len(names), step)
         ]
         return NameOrder([shelf.names[0] for shelf in shelves], shelves)
@@ -46,7 +55,7 @@ class NameOrder:
         at = bisect_right(self.firsts, name) - 1
         if at < 0:
             return None
-        names, numbers = self.shelves[at]
+        names, numbers, _ = self.shelves[at]
         place = bisect_left(names, name)
         if place < len(names) and names[place] == name:
             return ClusterNumber(numbers[place])
@@ -55,9 +64,20 @@ class NameOrder:
     def after(self, name: str) -> Iterator[tuple[str, ClusterNumber]]:
         """Names greater than ``name``, in order."""
         at = max(bisect_right(self.firsts, name) - 1, 0)
-        for names, numbers in self.shelves[at:]:
+        for names, numbers, _ in self.shelves[at:]:
             for place in range(bisect_right(names, name), len(names)):
                 yield names[place], ClusterNumber(numbers[place])
+
+    def among(self, chosen: ClusterSet, name: str) -> Iterator[ClusterNumber]:
+        """``chosen`` clusters with a name greater than ``name``, in order.
+
+        A shelf without any is passed over whole, so the cost follows what is found.
+        """
+        at = max(bisect_right(self.firsts, name) - 1, 0)
+        for shelf in self.shelves[at:]:
+            if found := shelf.among(chosen):
+                numbers = shelf.numbers[bisect_right(shelf.names, name) :]
+                yield from (ClusterNumber(number) for number in numbers if number in found)
 
 
 class NameOrderDraft:
@@ -74,24 +94,24 @@ class NameOrderDraft:
         """Take a new name in."""
         firsts, shelves = self.order.firsts, self.order.shelves
         if not shelves:
-            self._insert(0, Shelf([name], array("I", [number])))
+            self._insert(0, Shelf([name], array("I", [number]), []))
             return
         at = max(bisect_right(firsts, name) - 1, 0)
-        names, numbers = self._take(at)
+        names, numbers, _ = self._take(at)
         place = bisect_left(names, name)
         names.insert(place, name)
         numbers.insert(place, number)
         firsts[at] = names[0]
         if len(names) > SHELF_MAX:
             half = len(names) // 2
-            self._insert(at + 1, Shelf(names[half:], numbers[half:]))
+            self._insert(at + 1, Shelf(names[half:], numbers[half:], []))
             del names[half:], numbers[half:]
 
     def remove(self, name: str) -> None:
         """Leave a name out that is there."""
         firsts, shelves = self.order.firsts, self.order.shelves
         at = bisect_right(firsts, name) - 1
-        names, numbers = self._take(at)
+        names, numbers, _ = self._take(at)
         place = bisect_left(names, name)
         del names[place], numbers[place]
         if names:
@@ -103,8 +123,9 @@ class NameOrderDraft:
     def _take(self, at: int) -> Shelf:
         shelf = self.order.shelves[at]
         if id(shelf.names) not in self._mine:
-            shelf = self.order.shelves[at] = Shelf(list(shelf.names), shelf.numbers[:])
+            shelf = self.order.shelves[at] = Shelf(list(shelf.names), shelf.numbers[:], [])
             self._mine.add(id(shelf.names))
+        shelf.held.clear()
         return shelf
 
     def _insert(self, at: int, shelf: Shelf) -> None:

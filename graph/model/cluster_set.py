@@ -57,6 +57,12 @@ class ClusterSet:
         """A private copy its holder may change."""
         return ClusterSetDraft(self._bits.copy())
 
+    def packed(self) -> ClusterSet:
+        """The same set in its smallest form: worth its price for sets that stay."""
+        bits = self._bits.copy()
+        bits.run_optimize()
+        return ClusterSet(bits)
+
     def size_with(self, other: ClusterSet) -> int:
         """``len(self & other)`` without building it."""
         return self._bits.intersection_cardinality(other._bits)

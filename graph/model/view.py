@@ -65,6 +65,10 @@ class FleetView(Protocol):
         """Clusters in the group or anywhere below it."""
         ...
 
+    def members_of_any(self, numbers: Iterable[GroupNumber]) -> ClusterSet:
+        """Clusters in any of the groups or anywhere below them, in one step."""
+        ...
+
     def direct_members(self, number: GroupNumber) -> ClusterSet:
         """Clusters in the group itself."""
         ...
@@ -119,6 +123,10 @@ class FleetView(Protocol):
 
     def names_after(self, name: str) -> Iterator[tuple[str, ClusterNumber]]:
         """Clusters whose name is greater than ``name``, byte for byte, in that order."""
+        ...
+
+    def in_name_order(self, chosen: ClusterSet, after: str) -> Iterator[ClusterNumber]:
+        """The ``chosen`` clusters of this view whose name is greater than ``after``, by name."""
         ...
 
     def memberships(self, number: ClusterNumber) -> tuple[GroupNumber, ...]:

@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, LiteralString, TypeVar
+from urllib.parse import urlsplit
 
 import neo4j
 from neo4j.exceptions import (
@@ -55,7 +56,10 @@ from graph.store.port import Entry, Facts, Head, Kept
 
 T = TypeVar("T")
 
+SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 CONNECTIONS_MAX = 20
+FIRST_RETRY_SECONDS = 0.1
+"""The wait before what is transient is tried again; it doubles each time."""
 IDLE_SECONDS_UNCHECKED = 15.0
 """A connection that was idle for longer is tried before it is used."""
 LOST_ANSWERS_MAX = 3
@@ -307,6 +311,7 @@ def _locked(work: Callable[[Ask], Awaitable[T]]) -> Callable[[Ask], Awaitable[T]
 
 
 def _driver(url: str, user: str, password: str, timeouts: Timeouts) -> neo4j.AsyncDriver:
+    _check_url(url)
     try:
         return neo4j.AsyncGraphDatabase.driver(  # pyright: ignore[reportUnknownMemberType] - as above
             url,
@@ -314,16 +319,32 @@ def _driver(url: str, user: str, password: str, timeouts: Timeouts) -> neo4j.Asy
             connection_timeout=timeouts.connect_seconds,
             connection_acquisition_timeout=timeouts.acquire_seconds,
             max_transaction_retry_time=timeouts.retry_seconds,
+            initial_retry_delay=FIRST_RETRY_SECONDS,
             max_connection_pool_size=CONNECTIONS_MAX,
             liveness_check_timeout=IDLE_SECONDS_UNCHECKED,
             notifications_min_severity="OFF",
             telemetry_disabled=True,
         )
     except (ConfigurationError, ValueError) as error:
-        raise Invalid(
-            f"{quoted(url)} is not a Neo4j URL: {error}",
-            hint="write neo4j://host, neo4j+s://host or bolt://host:7687",
-        ) from error
+        raise _no_url(url) from error
+
+
+def _check_url(url: str) -> None:
+    """The driver takes more than Bolt, and notices a strange port only when it connects."""
+    try:
+        parts = urlsplit(url)
+        whole = parts.scheme in SCHEMES and parts.hostname and parts.port != 0
+    except ValueError as error:
+        raise _no_url(url) from error
+    if not whole:
+        raise _no_url(url)
+
+
+def _no_url(url: str) -> Invalid:
+    return Invalid(
+        f"{quoted(url)} is not a Neo4j URL",
+        hint="write neo4j://host, neo4j+s://host or bolt://host:7687",
+    )
 
 
 def _unavailable(error: Exception) -> Unavailable:

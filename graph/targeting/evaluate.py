@@ -29,6 +29,7 @@ from graph.model.selector import (
     Saved,
     Selector,
     SelectorValue,
+    Under,
 )
 from graph.model.view import FleetView
 from graph.targeting.cycles import in_order
@@ -172,7 +173,13 @@ def _conjunction(selector: And | Except, view: FleetView, known: _Known) -> Clus
 
 
 def _or(selector: Or, view: FleetView, known: _Known) -> ClusterSet:
-    return ClusterSet.union([_find(each, view, known) for each in selector.operands])
+    """Groups are united in one step: a list of two hundred cities is a common question."""
+    operands = selector.operands
+    groups = [each.group for each in operands if type(each) is Under]
+    found = [_find(each, view, known) for each in operands if type(each) is not Under]
+    if groups:
+        found.append(view.members_of_any(groups))
+    return ClusterSet.union(found)
 
 
 def _not(selector: Not, view: FleetView, known: _Known) -> ClusterSet:
@@ -197,9 +204,10 @@ def _label_in(clause: LabelIn, view: FleetView, _known: _Known) -> ClusterSet:
 
 
 def _matching(clause: Matching, view: FleetView, _known: _Known) -> ClusterSet:
-    members = view.direct_members if clause.only else view.members
     groups = matched_groups(clause.base, clause.rest, view)
-    return ClusterSet.union([members(group) for group in groups])
+    if clause.only:
+        return ClusterSet.union([view.direct_members(group) for group in groups])
+    return view.members_of_any(groups)
 
 
 def _saved(clause: Saved, view: FleetView, known: _Known) -> ClusterSet:

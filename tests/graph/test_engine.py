@@ -95,14 +95,14 @@ async def test_a_held_view_keeps_answering_at_its_revision(engine):
 async def test_facets_trees_and_cross_tabs_count_along_the_business(engine):
     geo = group_at(engine.view, "/geo")
     us = group_at(engine.view, "/geo/us")
-    assert [(b.value, b.count) for b in engine.facet(ByGroup(us))] == [
+    assert [(b.value, b.clusters) for b in engine.facet(ByGroup(us))] == [
         ("/geo/us/ny", 1),
         ("/geo/us/tx", 2),
     ]
-    assert [(b.value, b.count) for b in engine.facet(ByLabel("lanes"))] == [(1, 1), (2, 1)]
+    assert [(b.value, b.clusters) for b in engine.facet(ByLabel("lanes"))] == [(1, 1), (2, 1)]
     within = engine.resolve("size = large")
     assert [
-        (row.path, row.depth, row.count) for row in engine.tree(geo, depth=9, within=within)
+        (row.path, row.depth, row.clusters) for row in engine.tree(geo, depth=9, within=within)
     ] == [
         ("/geo", 0, 1),
         ("/geo/us", 1, 1),

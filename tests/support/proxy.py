@@ -91,10 +91,10 @@ class Proxy:
         try:
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            up_writer.close()
             for way in ways:
                 way.cancel()
             await asyncio.gather(*ways, return_exceptions=True)
-            up_writer.close()
 
     async def stop(self) -> None:
         """Close what is open."""

@@ -135,6 +135,9 @@ class Twin:
     def members(self, number: GroupNumber) -> ClusterSet:
         return ClusterSet.of(self.in_any(self.at_or_under(number)))
 
+    def members_of_any(self, numbers: Iterable[GroupNumber]) -> ClusterSet:
+        return ClusterSet.of(self.in_any(_at_or_under_any(self, numbers)))
+
     def direct_members(self, number: GroupNumber) -> ClusterSet:
         return ClusterSet.of(self.in_any({number}))
 
@@ -204,6 +207,9 @@ class Twin:
     def names_after(self, name: str) -> Iterator[tuple[str, ClusterNumber]]:
         names = sorted((each.name.encode(), each.number) for each in self.clusters())
         return ((raw.decode(), number) for raw, number in names if raw > name.encode())
+
+    def in_name_order(self, chosen: ClusterSet, after: str) -> Iterator[ClusterNumber]:
+        return (number for _, number in self.names_after(after) if number in chosen)
 
     def memberships(self, number: ClusterNumber) -> tuple[GroupNumber, ...]:
         found = self.cluster(number)
@@ -374,6 +380,11 @@ def _clusters(a: FleetView, b: FleetView) -> Iterator[tuple[str, object, object]
             yield f"cluster_name({number})", a.cluster_name(number), b.cluster_name(number)
             yield f"memberships({number})", a.memberships(number), b.memberships(number)
     names = list(a.names_after(""))
+    for step in (2, 3):
+        chosen = ClusterSet.of([number for _, number in names[::step]])
+        for name, _ in names[:: max(1, len(names) // 3)]:
+            one, other = a.in_name_order(chosen, name), b.in_name_order(chosen, name)
+            yield f"in_name_order({name}, every {step})", list(one), list(other)
     yield "names_after", names, list(b.names_after(""))
     for name, _ in [*names, ("nobody", 0)]:
         yield f"cluster_number({name})", a.cluster_number(name), b.cluster_number(name)
