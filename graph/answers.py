@@ -15,8 +15,11 @@ from graph.model.inventory import Cluster
 from graph.model.selector import Selector
 from graph.model.view import FleetView
 from graph.settings import GraphSettings
-from graph.targeting.evaluate import evaluate
+from graph.targeting.evaluate import count, evaluate
 from graph.targeting.parser import parse
+
+TEXT_KEPT_MAX = 4_096
+"""Characters of a text that is remembered; a longer one may mean a large tree."""
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
@@ -38,8 +41,15 @@ class Answers:
         meaning = self._meanings.get(text)
         if meaning is None:
             meaning = parse(text, view)
-            _keep(self._meanings, text, meaning, self._settings.selectors_kept_max)
+            if len(text) <= TEXT_KEPT_MAX:
+                _keep(self._meanings, text, meaning, self._settings.selectors_kept_max)
         return meaning
+
+    def count(self, selector: Selector, view: FleetView) -> int:
+        """How many ``selector`` chooses; the set itself is not made for that."""
+        if view is self._view and (answer := self._sets.get(selector)) is not None:
+            return len(answer)
+        return count(selector, view)
 
     def resolve(self, selector: Selector, view: FleetView) -> ClusterSet:
         """The clusters ``selector`` chooses in ``view``."""

@@ -15,18 +15,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from graph.answers import Answers
 from graph.decide.batch import check_batch, decide_batch
 from graph.decide.restore import RestorePlan, Scope, plan_restore
-from graph.decide.standards import Standard, standards
-from graph.facets import Bucket, CrossTab, Dimension, TreeRow, cross_tab, facet, tree
 from graph.feed import Feed
 from graph.impact import Impact, impact
 from graph.index.builder import edit
 from graph.index.file import write_snapshot
 from graph.index.snapshot import Snapshot
 from graph.model.change import Change, Changeset, Cursor, Receipt
-from graph.model.cluster_set import ClusterSet
 from graph.model.command import Batch
 from graph.model.errors import (
     Invalid,
@@ -36,14 +32,12 @@ from graph.model.errors import (
 )
 from graph.model.names import ClusterNumber, GroupNumber, Revision
 from graph.model.ref import Kind, Ref
-from graph.model.selector import Selector
 from graph.model.view import entity_of
-from graph.page import Order, Page, page_by_name, page_by_number
+from graph.questions import Questions
 from graph.record import HistoryLine, Record
 from graph.settings import GraphSettings
 from graph.start import Progress, from_facts, from_file, frozen
 from graph.store.port import Store
-from graph.targeting.explain import Explanation, explain
 from graph.timeline import Timeline
 from graph.verify import Verification, verify
 from graph.writer import Step, Writer
@@ -60,7 +54,7 @@ class Preview:
     impact: Impact
 
 
-class Engine:
+class Engine(Questions):
     """One fleet behind one store. Make it with ``Engine.open``."""
 
     def __init__(
@@ -73,15 +67,14 @@ class Engine:
         archive: Path | None,
         now: Callable[[], datetime],
     ) -> None:
+        super().__init__(Timeline(view, store, settings), settings)
         self._store = store
-        self._settings = settings
         self._snapshot_file = snapshot_file
         self._archive = archive
         self._record = Record(store, archive)
         self._filed: Cursor | None = None
         self._turn = asyncio.Lock()
-        self._timeline = Timeline(view, store, settings)
-        self._answers = Answers(view, settings)
+        self._polled_seconds = 0.0
         self._feed = Feed(view.cursor, kept_max=settings.changesets_kept_max)
         self._writer = Writer(
             store,
@@ -121,19 +114,12 @@ class Engine:
             now=now,
         )
         engine._filed = filed.cursor if filed else None
-        head = await store.head()
-        if head.at is not None:
-            engine._writer.saw(head.at)
+        engine._writer.saw((await store.head()).at)
         await engine.catch_up()
         progress(f"ready at revision {engine.view.cursor.revision:,}")
         return engine
 
     # the fleet at a revision
-
-    @property
-    def view(self) -> Snapshot:
-        """The newest revision this process has. Immutable: hold it for one answer, one revision."""
-        return self._timeline.head
 
     async def as_of(self, when: Revision | datetime) -> Snapshot:
         """The fleet at an earlier revision or time, as far back as the log reaches."""
@@ -141,7 +127,11 @@ class Engine:
             if when.tzinfo is None:
                 raise Invalid("the time has no zone", hint="write 2026-11-01T00:00Z")
             when = await self._store.revision_at(when)
-        return await self._timeline.at(when)
+        try:
+            return await self._at(when)
+        except ResyncRequired:  # the record was replaced under this process; look again
+            await self.catch_up()
+            return await self._at(when)
 
     async def at_least(self, revision: Revision, *, timeout_seconds: float) -> Snapshot:
         """The newest view once it is at ``revision`` or later; Unavailable if that takes longer."""
@@ -158,89 +148,6 @@ class Engine:
                 hint="try again in a moment",
             ) from None
         return self.view
-
-    # questions
-
-    def parse(self, text: str, view: Snapshot | None = None) -> Selector:
-        """What a selector text means."""
-        return self._answers.parse(text, view or self.view)
-
-    def resolve(self, selector: Selector | str, view: Snapshot | None = None) -> ClusterSet:
-        """Which clusters a selector chooses: the question this is all about."""
-        at = view or self.view
-        tree = self._answers.parse(selector, at) if isinstance(selector, str) else selector
-        return self._answers.resolve(tree, at)
-
-    def explain(
-        self, cluster: ClusterNumber, selector: Selector | str, view: Snapshot | None = None
-    ) -> Explanation:
-        """Why a cluster is in or out, clause by clause, and what would flip it."""
-        at = view or self.view
-        tree = self._answers.parse(selector, at) if isinstance(selector, str) else selector
-        return explain(tree, cluster, at)
-
-    def facet(
-        self,
-        dimension: Dimension,
-        *,
-        within: ClusterSet | None = None,
-        view: Snapshot | None = None,
-    ) -> list[Bucket]:
-        """Counts per child of a group or per value of a label."""
-        at = view or self.view
-        return facet(at, dimension, at.everything() if within is None else within)
-
-    def tree(
-        self,
-        root: GroupNumber,
-        *,
-        depth: int,
-        within: ClusterSet | None = None,
-        view: Snapshot | None = None,
-    ) -> list[TreeRow]:
-        """Counts of a whole tree to a depth, where there is anything to count."""
-        at = view or self.view
-        chosen = at.everything() if within is None else within
-        return tree(at, root, depth=depth, within=chosen, rows_max=self._settings.tree_rows_max)
-
-    def cross_tab(
-        self,
-        rows: Dimension,
-        columns: Dimension,
-        *,
-        within: ClusterSet | None = None,
-        view: Snapshot | None = None,
-    ) -> CrossTab:
-        """Counts of two dimensions at once."""
-        at = view or self.view
-        chosen = at.everything() if within is None else within
-        cells_max = self._settings.tree_rows_max
-        return cross_tab(at, rows, columns, within=chosen, cells_max=cells_max)
-
-    def page(
-        self,
-        chosen: ClusterSet,
-        *,
-        first: int,
-        order: Order = Order.NAME,
-        after: ClusterNumber | None = None,
-        view: Snapshot | None = None,
-    ) -> Page:
-        """The next ``first`` clusters of a set after a cluster of it."""
-        at = view or self.view
-        if not 0 <= first <= self._settings.page_size_max:
-            raise Invalid(
-                f"a page of {first:,} clusters",
-                hint=f"ask for 0 to {self._settings.page_size_max:,}",
-            )
-        if order is Order.NUMBER:
-            return page_by_number(chosen, after=after, first=first)
-        name = "" if after is None else at.cluster_name(after)
-        return page_by_name(at, chosen, after=name, first=first)
-
-    def standards(self, view: Snapshot | None = None) -> list[Standard]:
-        """The declared standards and who breaks them."""
-        return list(standards(view or self.view))
 
     # changes
 
@@ -273,6 +180,8 @@ class Engine:
         if cursor.revision > self.view.cursor.revision:
             await self.catch_up()
         while True:
+            if self._feed.closed:
+                return
             head = self._feed.head
             recent = self._feed.after(cursor)
             if recent is None:
@@ -285,7 +194,8 @@ class Engine:
                 for changeset in recent:
                     cursor = changeset.cursor
                     yield changeset
-            await self._feed.more_than(head)
+            while not await self._feed.more_than(head, timeout_seconds=self._settings.poll_seconds):
+                await self._poll()
 
     async def history(self, ref: Ref) -> list[HistoryLine]:
         """The changes of one object, newest first, bounded, as far back as the record reaches."""
@@ -307,11 +217,11 @@ class Engine:
             return None
         return await self._record.member_since(entity, group)
 
-    async def compact(self, until: Revision) -> Path | None:
-        """Move changesets up to ``until`` from the log into the archive, and name the file.
+    async def compact(self, until: Revision) -> list[Path]:
+        """Move changesets up to ``until`` from the log into the archive, and name the new files.
 
         Those revisions can then no longer be read, and cursors older than them must start again;
-        the history of an object still can. None if there was nothing to move.
+        the history of an object still can.
         """
         return await self._record.compact(until)
 
@@ -320,7 +230,7 @@ class Engine:
         await self.catch_up()
         return await verify(
             self._store,
-            self._timeline.at,
+            self._at,
             snapshot_file=self._snapshot_file,
             archive=self._archive,
             progress=progress,
@@ -341,6 +251,7 @@ class Engine:
     async def close(self) -> None:
         """Finish writing, keep the snapshot file for the next start, let go of the store."""
         await self._writer.close()
+        self._feed.close()
         if self._snapshot_file is not None and self._filed != self.view.cursor:
             try:
                 await asyncio.to_thread(write_snapshot, self.view, self._snapshot_file)
@@ -366,9 +277,25 @@ class Engine:
 
     async def _restart(self) -> None:
         view = await from_facts(self._store, lambda _: None)
+        self._writer.saw((await self._store.head()).at)
         self._timeline.restart(view, now_seconds=time.monotonic())
         self._answers.restart(view)
         self._feed.restart(view.cursor)
+
+    async def _at(self, revision: Revision) -> Snapshot:
+        if revision > self.view.cursor.revision:
+            await self.catch_up()
+        return await self._timeline.at(revision)
+
+    async def _poll(self) -> None:
+        """Look for other writers' changes, at most once in a while for all who wait."""
+        now = time.monotonic()
+        if now - self._polled_seconds >= self._settings.poll_seconds:
+            self._polled_seconds = now
+            try:
+                await self.catch_up()
+            except Unavailable as error:
+                _log.warning("following goes on when the store is back: %s", error.message)
 
     async def _history(self, ref: Ref, newest: Revision) -> list[HistoryLine]:
         lines: list[HistoryLine] = []

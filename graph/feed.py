@@ -21,6 +21,7 @@ class Feed:
         self._start = head
         self._head = head
         self._more = asyncio.Event()
+        self.closed = False
 
     @property
     def head(self) -> Cursor:
@@ -53,10 +54,20 @@ class Feed:
             return None
         return tuple(self._recent[index] for index in range(offset, len(self._recent)))
 
-    async def more_than(self, cursor: Cursor) -> None:
-        """Wait until the head is no longer ``cursor``."""
-        while cursor == self._head:
-            await self._more.wait()
+    def close(self) -> None:
+        """Let every follower go: there is nothing more to come."""
+        self.closed = True
+        self._wake()
+
+    async def more_than(self, cursor: Cursor, *, timeout_seconds: float) -> bool:
+        """Wait until the head is no longer ``cursor``, or the feed is closed; False if it is."""
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                while cursor == self._head and not self.closed:
+                    await self._more.wait()
+        except TimeoutError:
+            return False
+        return True
 
     def _wake(self) -> None:
         self._more.set()

@@ -14,13 +14,16 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 
-from graph.model.change import Change, Changeset
+from graph.model.change import Change, Changeset, Cursor
 from graph.model.errors import Invalid, NotFound, RevisionExpired
 from graph.model.inventory import Cluster
 from graph.model.names import GroupNumber, Revision, quoted
 from graph.model.ref import Kind, Ref
-from graph.store.archive import archived, write_archive
+from graph.store.archive import archives, read_archive, write_archive
 from graph.store.port import Store
+
+CHANGESETS_A_FILE = 1_000
+"""Changesets in one archive file: what is read, and kept in memory, to look one up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +43,38 @@ class Record:
     def __init__(self, store: Store, archive: Path | None) -> None:
         self._store = store
         self._archive = archive
+        self._compacting = asyncio.Lock()
+        self._read: tuple[Path, dict[Revision, Changeset]] | None = None
+        """The archive file read last: history goes through one file many times in a row."""
 
     async def changeset(self, revision: Revision) -> Changeset:
         """One changeset, from the log or from the archive."""
         try:
             return await self._store.changeset(revision)
         except RevisionExpired:
-            if self._archive is None:
+            if self._archive is None or revision < 1:
                 raise
-            return await asyncio.to_thread(archived, self._archive, revision)
+        horizon = (await self._store.head()).horizon
+        return await asyncio.to_thread(self._archived, self._archive, revision, horizon)
+
+    def _archived(self, directory: Path, revision: Revision, horizon: Cursor) -> Changeset:
+        if self._read is not None and revision in self._read[1]:
+            return self._read[1][revision]
+        for archive in archives(directory, horizon):
+            if archive.after < revision <= archive.until.revision:
+                held = {each.revision: each for each in read_archive(archive.path)}
+                self._read = archive.path, held
+                return held[revision]
+        raise RevisionExpired(
+            f"revision {revision:,} is neither in the log nor in {directory}",
+            hint="bring back the archive that holds it",
+        )
 
     async def history(self, ref: Ref, newest: Revision) -> AsyncIterator[HistoryLine]:
-        """The changes of ``ref`` from revision ``newest`` back, as far as the record reaches."""
+        """The changes of ``ref`` from revision ``newest`` back, as far as the record reaches.
+
+        It ends where the object came to be: created, or brought back by a revert.
+        """
         revision = newest
         while revision > 0:
             try:
@@ -96,20 +119,28 @@ class Record:
                 break
         return found
 
-    async def compact(self, until: Revision) -> Path | None:
-        """Move changesets up to ``until`` from the log into the archive: the file first."""
+    async def compact(self, until: Revision) -> list[Path]:
+        """Move changesets up to ``until`` from the log into the archive: the files first."""
         if self._archive is None:
             raise Invalid("there is no archive directory", hint="open the fleet with one")
-        head = await self._store.head()
-        if until <= head.horizon.revision:
-            return None
-        cursor = (await self._store.changeset(until)).cursor
-        path = await write_archive(
-            self._archive,
-            self._store.changesets(after=head.horizon),
-            after=head.horizon.revision,
-            chain=head.horizon_chain,
-            until=cursor,
-        )
-        await self._store.drop(cursor)
-        return path
+        async with self._compacting:
+            head = await self._store.head()
+            after, chain = head.horizon, head.horizon_chain
+            paths: list[Path] = []
+            while after.revision < until:
+                stop = min(until, after.revision + CHANGESETS_A_FILE)
+                last = await self._store.changeset(Revision(stop))
+                paths.append(
+                    await write_archive(
+                        self._archive,
+                        self._store.changesets(after=after),
+                        after=after.revision,
+                        chain=chain,
+                        until=last.cursor,
+                    )
+                )
+                after, chain = last.cursor, last.chain
+            if paths:
+                await self._store.drop(after)
+            self._read = None
+            return paths

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from graph.index.builder import edit
 from graph.index.snapshot import Snapshot
-from graph.model.change import Change, Changeset
-from graph.model.errors import NotFound, RevisionExpired
+from graph.model.change import Change, Changeset, Cursor
+from graph.model.errors import NotFound, ResyncRequired, RevisionExpired
 from graph.model.names import Revision
 from graph.model.ref import Ref
 from graph.settings import GraphSettings
@@ -67,18 +67,20 @@ class Timeline:
             return found
         async with self._turn:
             if (found := self._kept(revision)) is None:
+                history = self._recent
                 found = await self._reconstruct(revision)
-                self._rebuilt[revision] = found
-                while len(self._rebuilt) > self._settings.reconstructions_kept_max:
-                    self._rebuilt.popitem(last=False)
+                if history is self._recent:  # else it began again meanwhile, with another history
+                    self._keep(revision, found)
             return found
 
     async def touched_since(self, revision: Revision) -> frozenset[Ref]:
         """Every object some changeset after ``revision`` wrote."""
         found: set[Ref] = set()
-        for number in range(revision + 1, self.head.cursor.revision + 1):
+        head = self.head.cursor
+        for number in range(revision + 1, head.revision + 1):
             changeset = await self._store.changeset(Revision(number))
             found.update(change.ref for change in changeset.changes)
+        await self._check(head)
         return frozenset(found)
 
     def _kept(self, revision: Revision) -> Snapshot | None:
@@ -102,16 +104,39 @@ class Timeline:
                 hint=f"the oldest revision that can be read is {store_head.horizon.revision:,}",
             )
         base = self._base_for(revision)
+        await self._check(base.cursor)
         draft = edit(base)
-        cursor = base.cursor
         for number in range(base.cursor.revision, revision, -1):
             changeset = await self._store.changeset(Revision(number))
             await asyncio.to_thread(draft.apply, _undone(changeset))
-        if revision == store_head.horizon.revision:
-            cursor = store_head.horizon
-        elif revision != cursor.revision:
-            cursor = (await self._store.changeset(revision)).cursor
+        cursor = await self._cursor(revision)
+        await self._check(base.cursor)
         return draft.freeze(cursor)
+
+    async def _check(self, cursor: Cursor) -> None:
+        """Refuse unless ``cursor`` is in the store's history: then so is all before it (S7)."""
+        if await self._cursor(cursor.revision) != cursor:
+            raise ResyncRequired(
+                f"the record no longer holds {cursor}: it was replaced",
+                hint="ask again; this process reads the new record first",
+            )
+
+    async def _cursor(self, revision: Revision) -> Cursor:
+        horizon = (await self._store.head()).horizon
+        if revision == horizon.revision:
+            return horizon
+        try:
+            return (await self._store.changeset(revision)).cursor
+        except NotFound as error:
+            raise ResyncRequired(
+                f"the record no longer holds revision {revision:,}",
+                hint="ask again; this process reads the new record first",
+            ) from error
+
+    def _keep(self, revision: Revision, snapshot: Snapshot) -> None:
+        self._rebuilt[revision] = snapshot
+        while len(self._rebuilt) > self._settings.reconstructions_kept_max:
+            self._rebuilt.popitem(last=False)
 
     def _base_for(self, revision: Revision) -> Snapshot:
         """The kept snapshot with the fewest changesets to undo."""

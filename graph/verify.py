@@ -7,31 +7,19 @@ repaired here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from graph.index.builder import build
 from graph.index.file import read_snapshot
-from graph.model.change import Change, Changeset, Cursor, ref_of
-from graph.model.errors import Invalid, Unavailable
-from graph.model.inventory import Entity
+from graph.model.change import Cursor
+from graph.model.errors import Invalid, NotFound, Unavailable
 from graph.model.names import Revision
-from graph.model.ref import Ref
 from graph.model.selector import mentions
 from graph.model.view import FleetView, subtree
-from graph.store.archive import archives, read_archive
-from graph.store.codec import encode_body, seal
-from graph.store.port import Facts, Head, Store
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One check: what was compared, over how much, and the first difference if there is one."""
-
-    check: str
-    compared: int
-    difference: str = ""
+from graph.replay import Finding, Replay
+from graph.store.port import Head, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +47,16 @@ async def verify(
     progress("reading every fact")
     facts = await store.load()
     head = facts.head
+    replay = Replay(facts)
+    if archive is not None and head.horizon.revision > 0:
+        progress("reading the archive")
+        await asyncio.to_thread(replay.follow_archive, archive)
     progress("recomputing the chain")
-    findings = await verify_log(facts, store.changesets(after=head.horizon))
+    async for changeset in store.changesets(after=head.horizon):
+        if changeset.revision > head.cursor.revision:
+            break
+        replay.follow(changeset)
+    findings = replay.findings()
     progress("rebuilding the index")
     rebuilt = await asyncio.to_thread(
         build, facts.entities, cursor=head.cursor, numbers=head.numbers
@@ -68,71 +64,39 @@ async def verify(
     progress("comparing the index")
     view = await view_at(head.cursor.revision)
     findings.append(await asyncio.to_thread(verify_index, view, rebuilt))
-    if archive is not None and head.horizon.revision > 0:
-        progress("reading the archive")
-        findings.append(await asyncio.to_thread(verify_archive, archive, head))
     if snapshot_file is not None:
-        findings.extend(await asyncio.to_thread(verify_file, snapshot_file))
+        findings.extend(await _verify_file(snapshot_file, view_at, head))
     return Verification(head.cursor, tuple(findings))
 
 
-async def verify_log(facts: Facts, changesets: AsyncIterator[Changeset]) -> list[Finding]:
-    """The chain from the horizon to the head, and the facts against the log's last word on each."""
-    chain, revision = facts.head.horizon_chain, facts.head.horizon.revision
-    whole = revision == 0
-    last: dict[Ref, Entity | None] = {}
-    chained = replayed = ""
-    count = 0
-    async for changeset in changesets:
-        if changeset.revision > facts.head.cursor.revision:
-            break
-        count += 1
-        chained = chained or _chain_difference(changeset, chain, revision)
-        chain, revision = changeset.chain, changeset.revision
-        for change in changeset.changes:
-            replayed = replayed or _before_difference(change, last, changeset, whole=whole)
-            last[change.ref] = change.after
-    if not chained and revision != facts.head.cursor.revision:
-        chained = f"the log ends at revision {revision:,}, the head is {facts.head.cursor}"
-    replayed = replayed or _facts_difference(last, facts, whole=whole)
-    return [
-        Finding("the chain of changesets is whole", count, chained),
-        Finding("the facts are what the log says", len(facts.entities), replayed),
-    ]
-
-
-def verify_archive(directory: Path, head: Head) -> Finding:
-    """The archive from the first revision to the horizon, changeset by changeset."""
-    check, count, revision = "the archive leads up to the log", 0, Revision(0)
-    last = ""
+async def _verify_file(
+    path: Path, view_at: Callable[[Revision], Awaitable[FleetView]], head: Head
+) -> list[Finding]:
+    """The snapshot file: whole, and what the fleet was, if it is of this history at all."""
+    check = "the snapshot file is what the fleet was"
     try:
-        for archive in archives(directory):
-            for changeset in read_archive(archive.path):
-                if changeset.revision > head.horizon.revision:
-                    break
-                count, revision, last = count + 1, changeset.revision, changeset.chain
-    except Invalid as error:
-        return Finding(check, count, error.message)
-    if last != head.horizon_chain:
-        return Finding(check, count, f"it ends at revision {revision:,}, not at {head.horizon}")
-    return Finding(check, count)
-
-
-def verify_file(path: Path) -> list[Finding]:
-    """The snapshot file, if there is one: it must be whole even though it is only a copy."""
-    if not path.exists():
+        filed = await asyncio.to_thread(read_snapshot, path)
+    except NotFound:
         return []
-    check = "the snapshot file can be read"
-    try:
-        read_snapshot(path)
     except (Invalid, Unavailable) as error:
         return [Finding(check, 1, f"{error.message}; {error.hint}")]
-    return [Finding(check, 1)]
+    if not head.horizon.revision <= filed.cursor.revision <= head.cursor.revision:
+        return []  # too old to compare, and too old to be used
+    then = await view_at(filed.cursor.revision)
+    if then.cursor != filed.cursor:
+        return []  # of another history: a start passes it over
+    finding = await asyncio.to_thread(verify_index, filed, then, numbers=False)
+    return [replace(finding, check=check)]
 
 
-def verify_index(index: FleetView, rebuilt: FleetView) -> Finding:
-    """The index in use against one built from the facts alone."""
+def verify_index(index: FleetView, rebuilt: FleetView, *, numbers: bool = True) -> Finding:
+    """The index in use against one built from the facts alone.
+
+    An earlier view that was reconstructed knows today's free ``numbers`` and not those of then.
+    """
     check, compared = "the index is what the facts say", 0
+    if numbers and index.numbers != rebuilt.numbers:
+        return Finding(check, 1, f"next free numbers: {index.numbers}, not {rebuilt.numbers}")
     for part, differences in _index_checks(index, rebuilt):
         for what, same in differences:
             compared += 1
@@ -141,42 +105,11 @@ def verify_index(index: FleetView, rebuilt: FleetView) -> Finding:
     return Finding(check, compared)
 
 
-def _chain_difference(changeset: Changeset, previous: str, revision: Revision) -> str:
-    if changeset.revision != revision + 1:
-        return f"revision {changeset.revision:,} follows revision {revision:,}"
-    if seal(previous, encode_body(changeset)) != changeset.chain:
-        return f"revision {changeset.revision:,} does not hash to its place in the chain"
-    return ""
-
-
-def _before_difference(
-    change: Change, last: dict[Ref, Entity | None], changeset: Changeset, *, whole: bool
-) -> str:
-    ref = change.ref
-    known = ref in last or whole
-    if known and last.get(ref) != change.before:
-        return f"{ref} before revision {changeset.revision:,} is not what the log had made it"
-    return ""
-
-
-def _facts_difference(last: dict[Ref, Entity | None], facts: Facts, *, whole: bool) -> str:
-    stored = {ref_of(entity): entity for entity in facts.entities}
-    for ref, state in last.items():
-        if stored.get(ref) != state:
-            return f"{ref} is not what the log has made it"
-    if whole:
-        for ref in stored:
-            if ref not in last:
-                return f"{ref} is in no changeset"
-    return ""
-
-
 _Checks = tuple[str, Iterable[tuple[str, bool]]]
 
 
 def _index_checks(index: FleetView, other: FleetView) -> Iterable[_Checks]:
     yield "place in history", [(f"{index.cursor}", index.cursor == other.cursor)]
-    yield "next free numbers", [(f"{index.numbers}", index.numbers == other.numbers)]
     yield "fleet", [("everything", index.everything() == other.everything())]
     yield "hierarchies", [("all", list(index.hierarchies()) == list(other.hierarchies()))]
     yield "label keys", [("all", list(index.label_keys()) == list(other.label_keys()))]

@@ -10,6 +10,7 @@ told how to ask for it.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,9 @@ from graph.model.command import Batch, Restore
 from graph.model.errors import Conflict, TrellisError, Unavailable
 from graph.model.names import Revision
 from graph.settings import GraphSettings
-from graph.store.port import Claim, Entry, Store
+from graph.store.port import Claim, Entry, Kept, Store
+
+_log = logging.getLogger(__name__)
 
 _UNSEALED = "0" * CHAIN_DIGITS
 """Stands for the chain of a revision the store has not sealed yet."""
@@ -57,6 +60,8 @@ class _Group:
         default_factory=list["tuple[_Request, Receipt | TrellisError]"]
     )
     """What needs no commit: refusals, and batches that change nothing. True if the base is."""
+    kept: list[tuple[_Request, Receipt]] = field(default_factory=list["tuple[_Request, Receipt]"])
+    """Batches that took effect before."""
     keys: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
     @property
@@ -111,15 +116,16 @@ class Writer:
             self._running = asyncio.create_task(self._run())
         return await request.answer
 
-    def saw(self, at: datetime) -> None:
+    def saw(self, at: datetime | None) -> None:
         """Another process made a changeset ``at``; ours come no earlier."""
-        self._last = at if self._last is None else max(at, self._last)
+        if at is not None:
+            self._last = at if self._last is None else max(at, self._last)
 
     async def close(self) -> None:
-        """Finish what waits, take nothing more."""
+        """Finish what waits, take nothing more; a caller that gives up does not stop it."""
         self._closed = True
         if self._running is not None:
-            await self._running
+            await asyncio.shield(self._running)
 
     async def _run(self) -> None:
         while self._waiting:
@@ -128,17 +134,19 @@ class Writer:
             try:
                 async with self._turn:
                     await self._write(requests)
-            except BaseException as error:
+            except Exception as error:
+                if not isinstance(error, TrellisError):
+                    _log.exception("a group of batches could not be written")
                 for request in requests:
                     _settle(request, error)
-                if not isinstance(error, TrellisError):
-                    raise
 
     async def _write(self, requests: Sequence[_Request]) -> None:
         group = _Group(self._view())
-        for request in requests:
-            if not request.answer.done():
-                await self._join(group, request)
+        waiting = [request for request in requests if not request.answer.done()]
+        claims = [claim_of(request.batch) for request in waiting]
+        kept = await asyncio.gather(*map(self._kept, claims))
+        for request, claim, found in zip(waiting, claims, kept, strict=True):
+            self._join(group, request, claim, found)
         try:
             receipts = await self._commit(group)
         except Conflict:
@@ -152,6 +160,10 @@ class Writer:
             await self._catch_up()
         else:
             self._finish(group, receipts)
+        for request, receipt in group.kept:
+            if receipt.revision > self._view().cursor.revision:
+                await self._catch_up()  # it was given through another process
+            _settle(request, receipt)
 
     async def _commit(self, group: _Group) -> Sequence[Receipt]:
         """Write the group; or, with nothing to write, make sure that it was decided on the head.
@@ -165,20 +177,25 @@ class Writer:
             raise Conflict("the view was not the head")
         return ()
 
-    async def _join(self, group: _Group, request: _Request) -> None:
-        """Decide a batch into the group, or answer it at once."""
-        claim = claim_of(request.batch)
+    def _join(
+        self, group: _Group, request: _Request, claim: Claim | None, kept: Kept | None
+    ) -> None:
+        """Decide a batch into the group, or answer it without."""
         if claim is not None and (claim.actor, claim.key) in group.keys:
             self._waiting.appendleft(request)  # its twin is in this group; ask again after it
             return
         try:
-            if claim is not None and (kept := await self._kept(claim)) is not None:
-                _settle(request, kept)
+            if kept is not None and claim is not None:
+                group.kept.append((request, _same_batch(kept, claim)))
                 return
             draft = edit(group.view)
             changes = decide_batch(request.batch, group.view, draft)
         except TrellisError as refusal:
             group.answers.append((request, refusal))
+            return
+        except Exception as fault:  # ours; it must not take the other batches along
+            _log.exception("a batch could not be decided")
+            _settle(request, fault)
             return
         if not changes and claim is None and not group.snapshots:
             group.answers.append((request, Receipt(group.base.cursor, changed=False)))
@@ -196,16 +213,8 @@ class Writer:
         if claim is not None:
             group.keys.add((claim.actor, claim.key))
 
-    async def _kept(self, claim: Claim) -> Receipt | None:
-        kept = await self._store.kept(claim.actor, claim.key)
-        if kept is None:
-            return None
-        if kept.claim.digest != claim.digest:
-            raise Conflict(
-                "this idempotency key was used for another batch",
-                hint="a key names one batch; use a new one for a new batch",
-            )
-        return kept.receipt
+    async def _kept(self, claim: Claim | None) -> Kept | None:
+        return None if claim is None else await self._store.kept(claim.actor, claim.key)
 
     def _again(self, requests: Sequence[_Request]) -> None:
         for request in reversed(requests):
@@ -251,6 +260,15 @@ def claim_of(batch: Batch) -> Claim | None:
     ]
     body = repr((asked, batch.reason, batch.expected_revision))
     return Claim(batch.actor, batch.idempotency_key, sha256(body.encode()).hexdigest())
+
+
+def _same_batch(kept: Kept, claim: Claim) -> Receipt:
+    if kept.claim.digest != claim.digest:
+        raise Conflict(
+            "this idempotency key was used for another batch",
+            hint="a key names one batch; use a new one for a new batch",
+        )
+    return kept.receipt
 
 
 def _sealed(changeset: Changeset, receipt: Receipt) -> Changeset:

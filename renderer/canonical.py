@@ -75,12 +75,6 @@ def write(value: object) -> str:
     )
 
 
-def write_all(values: Iterator[object]) -> Iterator[str]:
-    """``values`` as the documents of one YAML stream."""
-    for value in values:
-        yield "---\n" + write(value)
-
-
 class _Loader(yaml.CSafeLoader):
     """Parses and composes in C. Values are made of nodes here, not by its constructor."""
 

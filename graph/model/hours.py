@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 
 from graph.model.errors import Invalid
-from graph.model.names import nearest, quoted
+from graph.model.names import did_you_mean, nearest, quoted
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 INTERVALS_A_DAY_MAX = 8
@@ -67,7 +67,7 @@ def check_time_zone(name: str) -> str:
         close = nearest(name, _time_zones())
         raise Invalid(
             f"{quoted(name)} is not a time zone",
-            hint=f"did you mean {' or '.join(close)}?" if close else "write America/Chicago",
+            hint=did_you_mean(close) or "write America/Chicago",
         )
     return name
 

@@ -14,6 +14,7 @@ from graph.model.names import check_text, quoted
 
 NUMBER_MAX = 2**53
 VALUE_LENGTH_MAX = 256
+_SPELLED_MAX = 10**20
 
 
 def type_of(value: LabelValue) -> LabelType:
@@ -29,9 +30,10 @@ def normalise(value: LabelValue) -> LabelValue:
         return check_text(value, "a label value", length_max=VALUE_LENGTH_MAX)
     if isinstance(value, bool):
         return value
-    if not math.isfinite(value) or abs(value) > NUMBER_MAX:
+    # The bound comes first: a whole number can be too large to be asked whether it is finite.
+    if abs(value) > NUMBER_MAX or not math.isfinite(value):
         raise Invalid(
-            f"the number {value!r} is out of range",
+            f"the number {show(value)} is out of range",
             hint=f"use a finite number between -{NUMBER_MAX:,} and {NUMBER_MAX:,}",
         )
     whole = int(value)
@@ -53,4 +55,7 @@ def show(value: LabelValue) -> str:
     """``value`` as a person writes it in a sentence."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, int) and abs(value) > _SPELLED_MAX:
+        # Nobody wants to read it out, and Python refuses to spell a very long one.
+        return f"about {'-' if value < 0 else ''}1e{math.floor(math.log10(abs(value)))}"
     return quoted(value) if isinstance(value, str) else repr(value)

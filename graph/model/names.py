@@ -7,7 +7,7 @@ is refused, never repaired. People read titles; programs read names.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import NewType
 
@@ -88,10 +88,16 @@ def quoted(value: str, *, length_max: int = 80) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """``1 cluster``, ``2,431 clusters``: a number for people, with its noun."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    """``1 cluster``, ``2,431 clusters``, ``3 batches``: a number for people, with its noun."""
+    plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
 
 
 def nearest(name: str, known: Iterable[str], *, count: int = 3) -> tuple[str, ...]:
     """The ``known`` names a person may have meant by ``name``, best first."""
     return tuple(get_close_matches(name, list(known), n=count, cutoff=0.5))
+
+
+def did_you_mean(names: Sequence[str]) -> str:
+    """The hint that offers what ``nearest`` found; empty if it found nothing."""
+    return f"did you mean {' or '.join(names)}?" if names else ""

@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import os
 import zlib
 from collections.abc import AsyncIterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, cast
 
 import orjson
 
 from graph.model.change import CHAIN_DIGITS, Changeset, Cursor
-from graph.model.errors import Conflict, Invalid, RevisionExpired, TrellisError, Unavailable
+from graph.model.errors import Conflict, Invalid, TrellisError, Unavailable
 from graph.model.names import Revision
 from graph.store.codec import decode_body, encode_body, seal
 from graph.store.files import publish
@@ -61,11 +61,12 @@ async def write_archive(
     An archive of the same stretch that is already there, left by a compaction that was
     interrupted, is checked and kept.
     """
-    path = directory / f"changesets-{after + 1:012d}-{until.revision:012d}{SUFFIX}"
+    stretch = f"{after + 1:012d}-{until.revision:012d}"
+    path = directory / f"changesets-{stretch}-{until.chain}{SUFFIX}"
     archive = Archive(path, after, chain, until)
     if await asyncio.to_thread(_is_there, archive):
         return path
-    draft = path.with_name(f"{path.name}.partial")
+    draft = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
         await _write(draft, archive, changesets)
         await asyncio.to_thread(publish, draft, path)
@@ -97,42 +98,32 @@ def read_archive(path: Path) -> Iterator[Changeset]:
     except (EOFError, ValueError, zlib.error, gzip.BadGzipFile, Invalid) as error:
         raise _broken(path, f"broken at revision {revision + 1:,}") from error
     except OSError as error:
-        raise Unavailable(
-            f"{path} could not be read: {error.strerror}", hint="check the disk and the path"
-        ) from error
+        raise _unreadable(path, error) from error
 
 
-def archives(directory: Path) -> list[Archive]:
-    """The archives in ``directory``, oldest first, without a gap between them.
+def archives(directory: Path, until: Cursor) -> list[Archive]:
+    """The archives that lead from the first revision to ``until``, oldest first.
 
-    Where an interrupted compaction left a shorter archive of a stretch, the longest one counts.
+    They are found by following the chain back, so files of another history (what was archived
+    before a backup was restored) or of an interrupted compaction may lie beside them.
     """
-    longest: dict[Revision, Archive] = {}
+    there: dict[Cursor, Archive] = {}
     for path in sorted(directory.glob(f"*{SUFFIX}")):
         archive = _read_header(path)
-        longest[archive.after] = archive  # names sort by first, then by last revision
-    found = [longest[after] for after in sorted(longest)]
-    for earlier, later in pairwise(found):
-        if (later.after, later.chain[:CHAIN_DIGITS]) != (
-            earlier.until.revision,
-            earlier.until.chain,
-        ):
+        known = there.setdefault(archive.until, archive)
+        if archive.after < known.after:
+            there[archive.until] = archive
+    found: list[Archive] = []
+    at = until
+    while at.revision > 0:
+        if at not in there:
             raise Invalid(
-                f"{later.path.name} does not continue {earlier.path.name}",
-                hint=f"bring back the archive that holds revision {earlier.until.revision + 1:,}",
+                f"{directory} has no archive that ends at revision {at.revision:,} ({at})",
+                hint="bring the file back from another copy",
             )
-    return found
-
-
-def archived(directory: Path, revision: Revision) -> Changeset:
-    """One changeset that compaction has taken out of the log."""
-    for archive in archives(directory) if directory.is_dir() else ():
-        if archive.after < revision <= archive.until.revision:
-            return next(each for each in read_archive(archive.path) if each.revision == revision)
-    raise RevisionExpired(
-        f"revision {revision:,} is neither in the log nor in {directory}",
-        hint="bring back the archive that holds it",
-    )
+        found.append(there[at])
+        at = Cursor(there[at].after, there[at].chain[:CHAIN_DIGITS])
+    return found[::-1]
 
 
 def _is_there(archive: Archive) -> bool:
@@ -213,6 +204,8 @@ def _read_header(path: Path) -> Archive:
             return _header(path, file.readline())
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise _broken(path, "not a whole archive") from error
+    except OSError as error:
+        raise _unreadable(path, error) from error
 
 
 def _header(path: Path, line: bytes) -> Archive:
@@ -223,6 +216,12 @@ def _header(path: Path, line: bytes) -> Archive:
         return Archive(path, Revision(data["after"]), data["chain"], Cursor.parse(data["until"]))
     except (ValueError, LookupError, TypeError, TrellisError) as error:
         raise _broken(path, "not an archive this version can read") from error
+
+
+def _unreadable(path: Path, error: OSError) -> Unavailable:
+    return Unavailable(
+        f"{path} could not be read: {error.strerror}", hint="check the disk and the path"
+    )
 
 
 def _broken(path: Path, how: str) -> Invalid:

@@ -137,7 +137,14 @@ def encode_moment(at: datetime) -> str:
     """``2026-11-01T00:00:00.000Z``: as text it sorts as time does."""
     if at.tzinfo is None:
         raise Invalid(f"the moment {at.isoformat()} has no time zone", hint="give UTC")
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+    try:
+        utc = at.astimezone(UTC)
+    except OverflowError:  # its own zone takes it past the first or the last year
+        raise Invalid(
+            f"the moment {at.isoformat()} is outside the calendar",
+            hint="give a year between 1 and 9999, in UTC too",
+        ) from None
+    return utc.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def decode_moment(text: str) -> datetime:

@@ -65,11 +65,13 @@ async def read_changeset(ask: Ask, revision: Revision) -> Changeset:
             f"revision {revision:,} is no longer in the log",
             hint=f"the log keeps revisions after {clock.horizon:,}; look in the archive",
         )
-    rows = await ask(_ONE, revision=revision)
-    if not rows:
+    if not 0 < revision <= clock.revision:
         raise NotFound(
             f"there is no revision {revision:,}", hint=f"the newest is {clock.revision:,}"
         )
+    rows = await ask(_ONE, revision=revision)
+    if not rows:
+        raise Unsettled
     body, chain = rows[0]
     return decode_body(body.encode(), chain)
 

@@ -47,17 +47,15 @@ _HABITS = {
 }
 
 _WORD = re.compile(r"[\w.:+-]+")
-_LAST_WORD = re.compile(r"([\w.:+-]+)\s*\Z")
 
 
 def complaint(error: UnexpectedInput, text: str) -> SelectorInvalid:
     """The refusal of ``text`` that the parser's ``error`` amounts to."""
     position, found = _offender(error, text)
     expected = _expected(error)
-    before = _LAST_WORD.search(text, 0, position)
     return (
         _wrong_case(text, position, found)
-        or (before and expected == _COMPARISON and _no_key(text, before, found))
+        or (_no_key(text, position, found) if expected == _COMPARISON else None)
         or _plain(text, position, found, expected)
     )
 
@@ -85,14 +83,16 @@ def _wrong_case(text: str, position: int, word: str) -> SelectorInvalid | None:
     )
 
 
-def _no_key(text: str, before: re.Match[str], found: str) -> SelectorInvalid | None:
+def _no_key(text: str, position: int, found: str) -> SelectorInvalid | None:
     """A bare word that no comparison follows, with what it may have been meant as."""
-    word, start = before.group(1), before.start(1)
+    word, start = _word_before(text, position)
+    if not word:
+        return None
     if refusal := _wrong_case(text, start, word):
         return refusal
     if word in KEYWORDS:
         return keyword_as_key(text, start, word)
-    if found.startswith("/") and before.end() == before.end(1):
+    if found.startswith("/") and start + len(word) == position:
         return _refusal(
             f"{quoted(word + found)} is not a group path",
             text,
@@ -147,6 +147,14 @@ def _offender(error: UnexpectedInput, text: str) -> tuple[int, str]:
     position = error.pos_in_stream or 0
     word = _WORD.match(text, position)
     return position, word.group() if word else text[position : position + 1]
+
+
+def _word_before(text: str, position: int) -> tuple[str, int]:
+    """The last word before ``position`` and where it starts; looked for backwards, and once."""
+    end = len(text[:position].rstrip())
+    backwards = _WORD.match(text[:end][::-1])
+    start = end - (backwards.end() if backwards else 0)
+    return text[start:end], start
 
 
 def _expected(error: UnexpectedInput) -> str:

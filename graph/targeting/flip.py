@@ -3,7 +3,8 @@
 Each part of the tree has a cheapest way to hold and a cheapest way not to; ``and`` adds up the one
 and chooses among the other. That takes clauses as independent, which they are not: one join may
 satisfy two of them, or undo a third. So fewer steps are tried first, as far as a bound allows, and
-nothing is proposed that was not checked against the facts as they would then be.
+nothing is proposed that was not checked against the facts as they would then be. Nor is anything
+that would be refused: a value that is not allowed, or leaving a hierarchy every cluster must be in.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, combinations, islice
 
 from graph.model.inventory import SavedSelector
+from graph.model.names import GroupNumber
 from graph.model.selector import (
     And,
     Clause,
@@ -30,11 +32,11 @@ from graph.model.selector import (
     Under,
     clauses,
 )
-from graph.model.view import FleetView, path_of
+from graph.model.view import FleetView, lineage, path_of
 from graph.targeting.evaluate import matched_groups
 from graph.targeting.facts import Facts, clause_holds, holds, reached
 from graph.targeting.label_step import label_steps
-from graph.targeting.step import Step, after, join, leave
+from graph.targeting.step import LeaveGroup, Step, after, join, leave
 
 TRIES_MAX = 5_000
 """Clauses looked at while trying combinations of fewer steps."""
@@ -154,7 +156,20 @@ class _Search:
         places = self._facts.places.items()
         steps = [leave(each, self._view) for each, place in places if reached(clause, place)]
         steps.sort(key=lambda step: step.path)
-        return tuple(steps)
+        if after(steps, self._facts, self._view) is not None:
+            return tuple(steps)
+        return self._above(clause, steps)
+
+    def _above(self, clause: Under | Only | Matching, leaving: Sequence[LeaveGroup]) -> _Way:
+        """Out of a group, but not out of a hierarchy that every cluster must be in."""
+        if isinstance(clause, Matching):
+            above: GroupNumber | None = clause.base
+        else:
+            above = lineage(self._view, clause.group)[0].parent
+        if above is None:
+            return None
+        up = join(above, self._facts, self._view)
+        return (up,) if up.replaces else (*leaving, up)
 
     def _into(self, clause: Under | Only | Matching) -> _Way:
         if not isinstance(clause, Matching):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from graph.model.inventory import LabelType, LabelValue
+from graph.model.label import NUMBER_MAX
 from graph.model.selector import Comparison, HasLabel, LabelIn, LabelIs
 from graph.model.view import FleetView
 from graph.targeting.evaluate import satisfies
@@ -26,7 +27,8 @@ def label_steps(
 ) -> tuple[SetLabel | RemoveLabel] | None:
     """The one change that flips a label clause; None where no value would.
 
-    A comparison is flipped by the value next to it; otherwise the label goes.
+    A comparison is flipped by the value next to it; otherwise the label goes. A value the key
+    does not allow is never proposed: it would be refused.
     """
     value: LabelValue | None = None
     match clause:
@@ -35,9 +37,9 @@ def label_steps(
             if wanted is not None:
                 value = _value(key, wanted, other, view)
         case LabelIn(key, values):
-            value = None if held else values[0]
+            value = None if held else _allowed(key, values, view)
         case HasLabel(key):
-            value = None if held else next(_in_use(key, view), None)
+            value = None if held else _allowed(key, _in_use(key, view), view)
     if value is not None:
         return (SetLabel(key, value),)
     return (RemoveLabel(key),) if held else None
@@ -55,6 +57,14 @@ def _value(
     return next((each for each in candidates if satisfies(each, comparison, other)), None)
 
 
+def _allowed(key: str, values: Iterable[LabelValue], view: FleetView) -> LabelValue | None:
+    """The first of ``values`` that the label may have."""
+    declared = view.label_key(key)
+    if declared is None or not declared.allowed:
+        return next(iter(values), None)
+    return next((each for each in values if each in declared.allowed), None)
+
+
 def _next_to(
     other: LabelValue, comparison: Comparison, view: FleetView, key: str
 ) -> Iterator[LabelValue]:
@@ -64,8 +74,8 @@ def _next_to(
     elif comparison is Comparison.NE:
         yield from _in_use(key, view)
     elif not isinstance(other, str):
-        yield math.floor(other) + 1
-        yield math.ceil(other) - 1
+        yield min(math.floor(other) + 1, NUMBER_MAX)
+        yield max(math.ceil(other) - 1, -NUMBER_MAX)
 
 
 def _in_use(key: str, view: FleetView) -> Iterator[LabelValue]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from graph.model.errors import SelectorNotFound, Span
-from graph.model.names import GroupNumber, join_path, nearest, quoted
+from graph.model.names import GroupNumber, did_you_mean, join_path, nearest, quoted
 from graph.model.view import FleetView
 
 LISTED_MAX = 8
@@ -140,7 +140,5 @@ def _nearest(name: str, known: Collection[str]) -> tuple[str, ...]:
 
 
 def _hint(near: Sequence[str], nouns: str = "", known: Collection[str] = ()) -> str:
-    said = [f"did you mean {' or '.join(near)}?"] if near else []
-    if nouns:
-        said.append(listing(nouns, known))
-    return "  ".join(said)
+    said = (did_you_mean(near), listing(nouns, known) if nouns else "")
+    return "  ".join(filter(None, said))

@@ -49,7 +49,8 @@ from graph.targeting.normal import (
 from graph.targeting.value import check_order, read_value, unquote
 
 _UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_NESTING = re.compile(r'"(?:[^"\\]|\\.)*"|[()]', re.DOTALL)
+_NESTING = re.compile(r'"(?:[^"\\]|\\.)*"?|[()]', re.DOTALL)
+"""Quoted text or a parenthesis. A quote that is never closed takes the rest, and is read once."""
 
 
 def parse(text: str, view: FleetView) -> Selector:

@@ -71,7 +71,7 @@ def leave(group: GroupNumber, view: FleetView) -> LeaveGroup:
 
 
 def after(steps: Sequence[Step], facts: Facts, view: FleetView) -> Facts | None:
-    """The facts once ``steps`` are made; None if one would undo another."""
+    """The facts once ``steps`` are made; None if one would undo another, or all be refused."""
     labels = dict(facts.labels)
     memberships = set(facts.places)
     subjects: set[str | int] = set()
@@ -89,7 +89,19 @@ def after(steps: Sequence[Step], facts: Facts, view: FleetView) -> Facts | None:
         subjects.add(_subject(step, view))
     if len(subjects) < len(steps):
         return None
-    return facts_of(facts.cluster, labels, memberships, view)
+    changed = facts_of(facts.cluster, labels, memberships, view)
+    return None if _leaves_required(facts, changed, view) else changed
+
+
+def _leaves_required(before: Facts, after: Facts, view: FleetView) -> bool:
+    """Whether the cluster would be in no group of a hierarchy that every cluster must be in."""
+    left = _hierarchies(before) - _hierarchies(after)
+    declared = (view.hierarchy(name) for name in left)
+    return any(each is not None and each.required for each in declared)
+
+
+def _hierarchies(facts: Facts) -> set[str]:
+    return {place[0].hierarchy for place in facts.places.values()}
 
 
 def _replaced(group: GroupNumber, facts: Facts, view: FleetView) -> list[GroupNumber]:

@@ -36,7 +36,7 @@ from graph.model.selector import (
     clauses,
 )
 from graph.model.view import FleetView, path_of
-from graph.targeting.label_test import given_list, given_text, read_label
+from graph.targeting.label_clause import given_list, given_text, read_label
 from graph.targeting.lookup import Lookup
 from graph.targeting.normal import (
     CLAUSES_MAX,

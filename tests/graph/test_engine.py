@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import apsw
 import pytest
 
-from engines import give, names, ticking
+from engines import NOON, give, names, ticking
 from graph.decide.restore import Everything, Subtree
 from graph.engine import Engine
 from graph.facets import ByGroup, ByLabel
@@ -35,7 +35,7 @@ from graph.model.errors import (
     RevisionExpired,
     Unavailable,
 )
-from graph.model.names import Revision
+from graph.model.names import GroupNumber, Revision
 from graph.model.ref import Kind, Ref
 from graph.model.view import group_at
 from graph.page import Order
@@ -137,6 +137,8 @@ async def test_pages_cover_a_set_once_in_order(engine, order):
             if not page.more:
                 break
             after = page.clusters[-1]
+            if order is Order.NAME:
+                after = engine.view.cluster_name(after)
         key = engine.view.cluster_name if order is Order.NAME else int
         assert seen == sorted(chosen, key=key)
 
@@ -145,6 +147,33 @@ async def test_a_page_beyond_the_bound_is_refused(engine):
     for first in (-1, 10_001):
         with pytest.raises(Invalid, match="a page of"):
             engine.page(engine.resolve("all"), first=first)
+
+
+async def test_a_page_goes_on_after_a_cluster_that_is_gone(engine):
+    await give(engine, RetireCluster("austin-2"))
+    page = engine.page(engine.resolve("all"), first=9, after="austin-2")
+    assert [engine.view.cluster_name(each) for each in page.clusters] == ["york-1"]
+
+
+@pytest.mark.parametrize(
+    ("order", "after"),
+    [(Order.NAME, 3), (Order.NUMBER, "x"), (Order.NUMBER, -5), (Order.NUMBER, 2**32)],
+)
+async def test_a_page_that_begins_nowhere_is_refused(engine, order, after):
+    with pytest.raises(Invalid, match="does not begin after"):
+        engine.page(engine.resolve("all"), first=1, order=order, after=after)
+
+
+async def test_counts_along_what_is_not_there_are_refused(engine):
+    with pytest.raises(NotFound, match="no group with number 99"):
+        engine.tree(GroupNumber(99), depth=1)
+    with pytest.raises(NotFound, match="no label key"):
+        engine.facet(ByLabel("sise"))
+
+
+async def test_a_count_is_the_size_of_the_set(engine):
+    for selector in ("all", "/geo/us and lanes >= 1", "not @texas"):
+        assert engine.count(selector) == len(engine.resolve(selector)) == engine.count(selector)
 
 
 # changes
@@ -213,6 +242,28 @@ async def test_a_cancelled_caller_leaves_the_engine_whole(engine):
     await give(engine, RegisterCluster("after"))
     assert "after" in names(engine, "all")
     assert (await engine.verify()).whole
+
+
+async def test_a_batch_that_trips_the_rules_themselves_takes_no_other_along(engine, caplog):
+    bad = Batch((object(),), "ana", "because")
+    results = await asyncio.gather(
+        engine.execute(bad),
+        *(give(engine, RegisterCluster(f"new-{number}")) for number in range(200)),
+        return_exceptions=True,
+    )
+    assert isinstance(results[0], KeyError)
+    assert len({receipt.revision for receipt in results[1:]}) == 200
+    assert "could not be decided" in caplog.text
+    await engine.close()
+
+
+async def test_a_receipt_given_elsewhere_is_visible_here(store):
+    one, two = [await Engine.open(store, now=ticking()) for _ in range(2)]
+    receipt = await give(one, *SMALL, key="k")
+    assert await give(two, *SMALL, key="k") == receipt
+    assert two.view.cursor.revision == 1
+    late = await give(one, RetireCluster("york-1"))
+    assert (await two.as_of(NOON + timedelta(days=9))).cursor == late.cursor
 
 
 class Cut:
@@ -396,10 +447,9 @@ async def test_after_compaction_old_cursors_start_again_and_history_stays(engine
     start = engine.view.cursor
     for number in range(6):
         await give(engine, UpdateCluster("york-1", title=f"title {number}"))
-    path = await engine.compact(Revision(5))
-    assert path is not None
+    (path,) = await engine.compact(Revision(5))
     assert path.parent == tmp_path / "archive"
-    assert await engine.compact(Revision(5)) is None
+    assert await engine.compact(Revision(5)) == []
     with pytest.raises(RevisionExpired, match="oldest revision that can be read is 5"):
         await engine.as_of(Revision(2))
     lines = await engine.history(Ref(Kind.CLUSTER, 2))
@@ -410,6 +460,71 @@ async def test_after_compaction_old_cursors_start_again_and_history_stays(engine
     fresh = await Engine.open(store, settings=GraphSettings(changesets_kept_max=1))
     with pytest.raises(ResyncRequired):
         await follow(fresh, start, 1)
+
+
+async def test_a_follower_sees_what_another_process_writes_and_ends_when_the_engine_closes(store):
+    one, two = [await Engine.open(store, now=ticking()) for _ in range(2)]
+    seen = []
+
+    async def watch():
+        async for changeset in two.follow(two.view.cursor):
+            seen.append(changeset.revision)
+
+    watching = asyncio.create_task(watch())
+    await give(one, *SMALL)
+    await give(one, RetireCluster("york-1"))
+    await two.at_least(Revision(2), timeout_seconds=10)
+    await two.close()
+    await asyncio.wait_for(watching, 10)
+    assert seen == [1, 2]
+
+
+# a record that is replaced
+
+
+async def test_the_past_of_a_replaced_record_is_the_new_records_past(engine, store, tmp_path):
+    await store.backup(tmp_path / "backup.db")
+    for number in range(4):
+        await give(engine, UpdateCluster("york-1", title=f"old {number}"))
+    reader = await Engine.open(
+        store, settings=GraphSettings(snapshots_kept_max=1, snapshots_kept_seconds=0)
+    )
+    await store.restore(tmp_path / "backup.db")
+    writer = await Engine.open(store, now=ticking(NOON + timedelta(days=1)))
+    for number in range(6):
+        await give(writer, UpdateCluster("york-1", title=f"new {number}"))
+    then = await reader.as_of(Revision(3))
+    assert then.cluster(then.cluster_number("york-1")).title == "new 1"
+    assert same_fleet(then, await writer.as_of(Revision(3)), ignoring=("numbers",)) is None
+
+
+async def test_after_a_restore_changes_are_dated_after_the_records_own(store, tmp_path):
+    ahead = await Engine.open(store, now=ticking(NOON + timedelta(days=1)))
+    await give(ahead, *SMALL)
+    behind = await Engine.open(store, now=ticking())
+    await behind.reload()
+    assert (await give(behind, RetireCluster("york-1"))).revision == 2
+    assert (await behind.verify()).whole
+
+
+async def test_the_archive_of_an_abandoned_history_is_passed_over(engine, store, tmp_path):
+    await store.backup(tmp_path / "backup.db")
+    for number in range(4):
+        await give(engine, UpdateCluster("york-1", title=f"old {number}"))
+    await engine.compact(Revision(4))
+    await store.restore(tmp_path / "backup.db")
+    await engine.reload()
+    for number in range(6):
+        await give(engine, UpdateCluster("york-1", title=f"new {number}"))
+    await engine.compact(Revision(3))
+    await engine.compact(Revision(5))
+    lines = await engine.history(Ref(Kind.CLUSTER, 2))
+    assert [line.change.after.title for line in lines] == [
+        *(f"new {n}" for n in range(5, -1, -1)),
+        "",
+    ]
+    verification = await engine.verify()
+    assert verification.whole, verification
 
 
 # the proof
@@ -441,6 +556,26 @@ async def test_verify_names_the_first_difference(engine, tmp_path, statement, sa
     verification = await engine.verify()
     assert not verification.whole
     assert any(says in finding.difference for finding in verification.findings), verification
+
+
+async def test_verify_misses_neither_a_lost_archive_nor_a_fact_forged_behind_the_horizon(
+    engine, tmp_path
+):
+    for number in range(4):
+        await give(engine, UpdateCluster("york-1", title=f"title {number}"))
+    (first,) = await engine.compact(Revision(2))
+    await engine.compact(Revision(4))
+    assert (await engine.verify()).whole
+    tamper(
+        tmp_path / "fleet.db",
+        "UPDATE facts SET body = CAST(replace(body, 'austin-2', 'austin-9') AS BLOB)"
+        " WHERE kind = 'cluster' AND key = 1",
+    )
+    forged = await engine.verify()
+    assert any("cluster:1 is not what the log" in each.difference for each in forged.findings)
+    first.unlink()
+    lost = await engine.verify()
+    assert any("no archive that ends at revision 2" in each.difference for each in lost.findings)
 
 
 # start and stop

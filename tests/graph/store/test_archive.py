@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import gzip
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,7 +10,8 @@ import pytest
 from graph.model.change import Changeset, Cursor
 from graph.model.errors import Conflict, Invalid, RevisionExpired
 from graph.model.names import Revision
-from graph.store.archive import archived, archives, read_archive, write_archive
+from graph.record import Record
+from graph.store.archive import archives, read_archive, write_archive
 from graph.store.embedded import EmbeddedStore
 from history import BUSINESS, History, cluster
 
@@ -62,7 +64,7 @@ async def test_an_archive_gives_back_what_was_dropped(history: History, director
     path = await compact(history, directory, 4)
     assert list(read_archive(path)) == before[:4]
     assert await log(history) == before[4:]
-    assert path.name == "changesets-000000000001-000000000004.jsonl.gz"
+    assert path.name == f"changesets-000000000001-000000000004-{before[3].cursor.chain}.jsonl.gz"
     assert files(directory) == [path.name]
 
 
@@ -72,24 +74,37 @@ async def test_archives_and_log_together_are_the_whole_history(
     before = await log(history)
     for until in (2, 3, 6):
         await compact(history, directory, until)
-    found = archives(directory)
+    horizon = (await history.store.head()).horizon
+    found = archives(directory, horizon)
     assert [(each.after, each.until.revision) for each in found] == [(0, 2), (2, 3), (3, 6)]
     kept = [changeset for each in found for changeset in read_archive(each.path)]
     assert kept + await log(history) == before
-    assert found[-1].until == (await history.store.head()).horizon
+    assert found[-1].until == horizon
 
 
-async def test_one_changeset_is_found_wherever_it_was_archived(
-    history: History, directory: Path
-) -> None:
+async def test_a_record_reads_on_in_the_archive(history: History, directory: Path) -> None:
     before = await log(history)
+    record = Record(history.store, directory)
     for until in (2, 3, 6):
         await compact(history, directory, until)
-    for changeset in before[:6]:
-        assert archived(directory, changeset.revision) == changeset
-    for missing in (0, 7):
-        with pytest.raises(RevisionExpired, match="neither in the log nor in"):
-            archived(directory, Revision(missing))
+    for changeset in before:
+        assert await record.changeset(changeset.revision) == changeset
+    with pytest.raises(RevisionExpired):
+        await Record(history.store, None).changeset(Revision(2))
+
+
+async def test_a_long_log_is_archived_in_files_of_a_bounded_size(
+    history: History, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graph.record.CHANGESETS_A_FILE", 2)
+    before = await log(history)
+    record = Record(history.store, directory)
+    paths = await asyncio.gather(record.compact(Revision(5)), record.compact(Revision(5)))
+    assert [len(each) for each in paths] == [3, 0]
+    horizon = (await history.store.head()).horizon
+    stretches = [(each.after, each.until.revision) for each in archives(directory, horizon)]
+    assert stretches == [(0, 2), (2, 4), (4, 5)]
+    assert [await record.changeset(each.revision) for each in before] == before
 
 
 async def test_the_directory_is_made_when_it_is_first_needed(
@@ -117,13 +132,15 @@ async def test_an_interrupted_compaction_can_be_repeated(history: History, direc
     assert await write(until) == first
     assert first.read_bytes() == content
     longer = await write((await history.store.changeset(Revision(5))).cursor)
-    assert [each.path for each in archives(directory)] == [longer]
+    ends = (await history.store.changeset(Revision(5))).cursor
+    assert [each.path for each in archives(directory, ends)] == [longer]
 
 
-async def test_an_archive_of_another_history_is_never_overwritten(
+async def test_another_file_under_an_archives_name_is_never_overwritten(
     history: History, directory: Path
 ) -> None:
-    path = directory / "changesets-000000000001-000000000004.jsonl.gz"
+    cursor = (await history.store.changeset(Revision(4))).cursor
+    path = directory / f"changesets-000000000001-000000000004-{cursor.chain}.jsonl.gz"
     path.write_bytes(
         gzip.compress(b'{"after":0,"chain":"aa","format":1,"until":"4.0123456789abcdef"}\n')
     )
@@ -209,12 +226,12 @@ async def test_swapped_and_missing_lines_are_noticed(history: History, directory
 async def test_a_missing_archive_between_two_is_noticed(history: History, directory: Path) -> None:
     paths = [await compact(history, directory, until) for until in (2, 3, 6)]
     paths[1].unlink()
-    with pytest.raises(Invalid, match="does not continue"):
-        archives(directory)
+    with pytest.raises(Invalid, match="no archive that ends at revision 3"):
+        archives(directory, (await history.store.head()).horizon)
 
 
 def test_a_file_that_is_no_archive_is_refused(directory: Path) -> None:
     for content in (b"", b"text", gzip.compress(b"text\n"), gzip.compress(b'{"format":2}\n')):
         (directory / "x.jsonl.gz").write_bytes(content)
         with pytest.raises(Invalid):
-            archives(directory)
+            archives(directory, Cursor(Revision(1), "0" * 16))

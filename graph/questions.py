@@ -1,0 +1,156 @@
+"""The half of the engine that only looks: which clusters, how many, why, where, in which order.
+
+Every question is answered from one view, the newest unless another is given, and none waits.
+"""
+
+from __future__ import annotations
+
+from graph.answers import Answers
+from graph.decide.standards import Standard, standards
+from graph.facets import (
+    Bucket,
+    ByGroup,
+    ByLabel,
+    CrossTab,
+    Dimension,
+    TreeRow,
+    cross_tab,
+    facet,
+    tree,
+)
+from graph.index.snapshot import Snapshot
+from graph.model.cluster_set import ClusterSet
+from graph.model.errors import Invalid, NotFound
+from graph.model.names import ClusterNumber, GroupNumber, quoted
+from graph.model.selector import Selector
+from graph.model.view import FleetView
+from graph.page import Order, Page, page_by_name, page_by_number
+from graph.settings import GraphSettings
+from graph.targeting.explain import Explanation, explain
+from graph.timeline import Timeline
+
+
+class Questions:
+    """Asks the views of a timeline."""
+
+    def __init__(self, timeline: Timeline, settings: GraphSettings) -> None:
+        self._timeline = timeline
+        self._settings = settings
+        self._answers = Answers(timeline.head, settings)
+
+    @property
+    def view(self) -> Snapshot:
+        """The newest revision this process has. Immutable: hold it for one answer, one revision."""
+        return self._timeline.head
+
+    def parse(self, text: str, view: Snapshot | None = None) -> Selector:
+        """What a selector text means."""
+        return self._answers.parse(text, view or self.view)
+
+    def resolve(self, selector: Selector | str, view: Snapshot | None = None) -> ClusterSet:
+        """Which clusters a selector chooses: the question this is all about."""
+        at = view or self.view
+        tree = self._answers.parse(selector, at) if isinstance(selector, str) else selector
+        return self._answers.resolve(tree, at)
+
+    def count(self, selector: Selector | str, view: Snapshot | None = None) -> int:
+        """How many clusters a selector chooses; cheaper than making the set."""
+        at = view or self.view
+        tree = self._answers.parse(selector, at) if isinstance(selector, str) else selector
+        return self._answers.count(tree, at)
+
+    def explain(
+        self, cluster: ClusterNumber, selector: Selector | str, view: Snapshot | None = None
+    ) -> Explanation:
+        """Why a cluster is in or out, clause by clause, and what would flip it."""
+        at = view or self.view
+        tree = self._answers.parse(selector, at) if isinstance(selector, str) else selector
+        return explain(tree, cluster, at)
+
+    def facet(
+        self,
+        dimension: Dimension,
+        *,
+        within: ClusterSet | None = None,
+        view: Snapshot | None = None,
+    ) -> list[Bucket]:
+        """Counts per child of a group or per value of a label."""
+        at = view or self.view
+        _check_dimension(dimension, at)
+        return facet(at, dimension, at.everything() if within is None else within)
+
+    def tree(
+        self,
+        root: GroupNumber,
+        *,
+        depth: int,
+        within: ClusterSet | None = None,
+        view: Snapshot | None = None,
+    ) -> list[TreeRow]:
+        """Counts of a whole tree to a depth, where there is anything to count."""
+        at = view or self.view
+        _check_dimension(ByGroup(root), at)
+        chosen = at.everything() if within is None else within
+        return tree(at, root, depth=depth, within=chosen, rows_max=self._settings.tree_rows_max)
+
+    def cross_tab(
+        self,
+        rows: Dimension,
+        columns: Dimension,
+        *,
+        within: ClusterSet | None = None,
+        view: Snapshot | None = None,
+    ) -> CrossTab:
+        """Counts of two dimensions at once."""
+        at = view or self.view
+        _check_dimension(rows, at)
+        _check_dimension(columns, at)
+        chosen = at.everything() if within is None else within
+        cells_max = self._settings.tree_rows_max
+        return cross_tab(at, rows, columns, within=chosen, cells_max=cells_max)
+
+    def page(
+        self,
+        chosen: ClusterSet,
+        *,
+        first: int,
+        order: Order = Order.NAME,
+        after: str | ClusterNumber | None = None,
+        view: Snapshot | None = None,
+    ) -> Page:
+        """The next ``first`` clusters of a set.
+
+        ``after`` is where the last page ended: a name, or a number when ordered by number. That
+        cluster need not be there any more.
+        """
+        at = view or self.view
+        if not 0 <= first <= self._settings.page_size_max:
+            raise Invalid(
+                f"a page of {first:,} clusters",
+                hint=f"ask for 0 to {self._settings.page_size_max:,}",
+            )
+        match order, after:
+            case Order.NUMBER, (int() | None) as number if 0 <= (number or 0) < 2**32:
+                return page_by_number(chosen, after=number, first=first)
+            case Order.NAME, (str() | None) as name:
+                return page_by_name(at, chosen, after=name or "", first=first)
+            case _:
+                raise Invalid(
+                    f"a page by {order} does not begin after {after!r}",
+                    hint="pass what the last page ended with",
+                )
+
+    def standards(self, view: Snapshot | None = None) -> list[Standard]:
+        """The declared standards and who breaks them."""
+        return list(standards(view or self.view))
+
+
+def _check_dimension(dimension: Dimension, view: FleetView) -> None:
+    if isinstance(dimension, ByGroup) and view.group(dimension.group) is None:
+        raise NotFound(f"no group with number {dimension.group:,}", hint="look it up by its path")
+    if isinstance(dimension, ByLabel) and view.label_key(dimension.key) is None:
+        known = [key.name for key in view.label_keys()]
+        raise NotFound(
+            f"no label key called {quoted(dimension.key)}",
+            hint=f"label keys: {', '.join(known) or 'none'}",
+        )
