@@ -4,7 +4,7 @@
 
 Each command of ``graph.model.command`` has one model here, strict and closed: no text becomes a
 number, no unknown field passes. A field that is left out is left to the command's own default,
-so the defaults have one home. ``Restore`` has no model: only the engine makes one.
+so the defaults have one home. ``Revert`` has no model: only the engine makes one.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
 from cli.document_models import SHAPES
-from graph.model.command import Command, Restore, SaveSelector
+from graph.model.command import Command, Revert, SaveSelector
 from graph.model.errors import Invalid, NotFound
 from graph.model.names import nearest, quoted
 from renderer import canonical
@@ -89,7 +89,7 @@ def command_of(document: object) -> Command:
 
 def document_of(command: Command) -> dict[str, Any]:
     """The document that states ``command``; the inverse of ``command_of``."""
-    if isinstance(command, Restore):
+    if isinstance(command, Revert):
         raise Invalid("a revert has no form in a file", hint="use trellis revert")
     if isinstance(command, SaveSelector) and not isinstance(command.selector, str):
         raise Invalid(

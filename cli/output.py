@@ -136,7 +136,7 @@ def numbers(
     engine: Engine, chosen: ClusterSet, view: Snapshot, order: Order, limit: int | None
 ) -> Iterator[ClusterNumber]:
     """The first ``limit`` clusters of a set in order, page by page."""
-    after: ClusterNumber | None = None
+    after: str | ClusterNumber | None = None
     left = len(chosen) if limit is None else limit
     while left > 0:
         page = engine.page(chosen, first=min(PAGE, left), order=order, after=after, view=view)
@@ -144,7 +144,8 @@ def numbers(
         left -= len(page.clusters)
         if not page.more:
             return
-        after = page.clusters[-1]
+        last = page.clusters[-1]
+        after = view.cluster_name(last) if order is Order.NAME else last
 
 
 def print_clusters(

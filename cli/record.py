@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from itertools import islice
 
 import click
@@ -9,12 +10,12 @@ import click
 from cli.describe import describe
 from cli.output import at_revision, counted
 from cli.session import ask, group_named, kind_and_name, moment, ref_named, settings_for, view_at
-from graph.decide.restore import Everything, RestorePlan, Scope, Subtree
+from graph.decide.revert import Everything, Parts, RevertPlan, Scope, Subtree
 from graph.engine import Engine
 from graph.index.snapshot import Snapshot
 from graph.model.command import Batch
 from graph.model.errors import NotFound
-from graph.model.names import GroupNumber, quoted
+from graph.model.names import GroupNumber, Revision, quoted
 from graph.model.ref import Kind
 from graph.record import HistoryLine
 
@@ -82,7 +83,7 @@ def revert(
     async def body(engine: Engine) -> None:
         when = moment(to)
         plan = await engine.plan_revert(await _scope(engine, object_, when), when)
-        count = len(plan.command.entities) + len(plan.command.absent)
+        count = len(plan.command.changes)
         _print_left(plan)
         if not count:
             click.echo(f"nothing to take back        {at_revision(engine.view)}")
@@ -123,20 +124,25 @@ def report(store_url: str | None, as_of: str | None, limit: int) -> None:
     ask(store_url, body)
 
 
-async def _scope(engine: Engine, text: str, when: object) -> Scope:
+async def _scope(engine: Engine, text: str, when: Revision | datetime) -> Scope:
+    """What ``text`` names now and what it named then: the old holder of a name replaces the new."""
     if text == EVERYTHING:
         return Everything()
-    ref = ref_named(engine, text, engine.view)
-    if ref is None and isinstance(when, int):
-        ref = ref_named(engine, text, await view_at(engine, str(when)))
-    if ref is None:
+    views = (await engine.as_of(when), engine.view)
+    refs = dict.fromkeys(ref_named(engine, text, view) for view in views)
+    parts = tuple(
+        Subtree(GroupNumber(int(ref.key))) if ref.kind is Kind.GROUP else ref
+        for ref in refs
+        if ref is not None
+    )
+    if not parts:
         if text.startswith("/"):
             group_named(engine, text, engine.view)  # refuses, with the nearest names
         raise NotFound(
             f"there is no {kind_and_name(text)[0].replace('_', ' ')} {quoted(text)}, now or then",
             hint="check the name; trellis history finds what is gone",
         )
-    return Subtree(GroupNumber(int(ref.key))) if ref.kind is Kind.GROUP else ref
+    return parts[0] if len(parts) == 1 else Parts(parts)
 
 
 def _print_line(line: HistoryLine, view: Snapshot) -> None:
@@ -146,7 +152,7 @@ def _print_line(line: HistoryLine, view: Snapshot) -> None:
         click.echo(f"  {each}")
 
 
-def _print_left(plan: RestorePlan) -> None:
+def _print_left(plan: RevertPlan) -> None:
     for left in plan.left[:LEFT_SHOWN_MAX]:
         click.echo(f"left as it is: {left}")
     if (more := len(plan.left) - LEFT_SHOWN_MAX) > 0:

@@ -100,8 +100,8 @@ def compact(store_url: str | None, until: int) -> None:
     directory.mkdir(parents=True, exist_ok=True)
 
     async def body(engine: Engine) -> None:
-        file = await engine.compact(Revision(until))
-        said = "nothing to archive" if file is None else f"archived in {file}"
+        files = await engine.compact(Revision(until))
+        said = f"archived in {', '.join(map(str, files))}" if files else "nothing to archive"
         click.echo(f"{said}        {at_revision(engine.view)}")
 
     ask(store_url, body, write=True)

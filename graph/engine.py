@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from graph.decide.batch import check_batch, decide_batch
-from graph.decide.restore import RestorePlan, Scope, plan_restore
+from graph.decide.revert import RevertPlan, Scope, plan_revert
 from graph.feed import Feed
 from graph.impact import Impact, impact
 from graph.index.builder import edit
@@ -163,11 +163,11 @@ class Engine(Questions):
         changes = decide_batch(batch, base, draft)
         return Preview(base.cursor, changes, impact(base, draft))
 
-    async def plan_revert(self, scope: Scope, to: Revision | datetime) -> RestorePlan:
+    async def plan_revert(self, scope: Scope, to: Revision | datetime) -> RevertPlan:
         """The command that takes ``scope`` back to an earlier state, and what cannot come back."""
         then = await self.as_of(to)
         touched = await self._timeline.touched_since(then.cursor.revision)
-        return plan_restore(scope, then, self.view, touched)
+        return plan_revert(scope, then, self.view, touched)
 
     # the record
 

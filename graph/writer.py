@@ -21,7 +21,7 @@ from graph.decide.batch import check_batch, decide_batch
 from graph.index.builder import edit
 from graph.index.snapshot import Snapshot
 from graph.model.change import CHAIN_DIGITS, Changeset, Cursor, Receipt
-from graph.model.command import Batch, Restore
+from graph.model.command import Batch, Revert
 from graph.model.errors import Conflict, TrellisError, Unavailable
 from graph.model.names import Revision
 from graph.settings import GraphSettings
@@ -256,7 +256,7 @@ def claim_of(batch: Batch) -> Claim | None:
     if batch.idempotency_key is None:
         return None
     asked = [
-        (each.to, each.scope) if isinstance(each, Restore) else each for each in batch.commands
+        (each.to, each.scope) if isinstance(each, Revert) else each for each in batch.commands
     ]
     body = repr((asked, batch.reason, batch.expected_revision))
     return Claim(batch.actor, batch.idempotency_key, sha256(body.encode()).hexdigest())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from graph.decide import clusters, groups, hierarchies, labels, restore, selectors
+from graph.decide import clusters, groups, hierarchies, labels, revert, selectors
 from graph.decide.named import named
 from graph.decide.standards import refuse_newly_broken
 from graph.model.change import Change, net, ref_of
@@ -29,8 +29,8 @@ from graph.model.command import (
     RegisterCluster,
     RemoveLabel,
     RenameGroup,
-    Restore,
     RetireCluster,
+    Revert,
     SaveSelector,
     UpdateCluster,
     UpdateGroup,
@@ -96,7 +96,7 @@ RULES: Mapping[type[Command], Callable[[Any, FleetView, Revision], tuple[Change,
     Leave: clusters.leave,
     SaveSelector: selectors.save_selector,
     DeleteSelector: selectors.delete_selector,
-    Restore: restore.decide_restore,
+    Revert: revert.decide_revert,
 }
 """The rule of each command; a test holds it complete."""
 

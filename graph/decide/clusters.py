@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from graph.decide.labels import check_labels, merge_labels
@@ -19,7 +19,15 @@ from graph.model.command import (
 )
 from graph.model.errors import Conflict, Invalid, NotFound
 from graph.model.hours import check_opening_hours, check_time_zone
-from graph.model.inventory import Capacity, Cluster, ClusterKind, Group, Mode, Reconciler
+from graph.model.inventory import (
+    Capacity,
+    Cluster,
+    ClusterKind,
+    Group,
+    Hierarchy,
+    Mode,
+    Reconciler,
+)
 from graph.model.names import GroupNumber, Revision, check_name, check_text, quoted
 from graph.model.ref import Kind, Ref
 from graph.model.view import FleetView, path_of
@@ -133,16 +141,28 @@ def _check_memberships(view: FleetView, groups: Iterable[Group]) -> tuple[GroupN
     chosen: dict[GroupNumber, Group] = {group.number: group for group in groups}
     if len(chosen) > MEMBERSHIPS_MAX:
         raise Invalid(f"{len(chosen):,} memberships", hint=f"use at most {MEMBERSHIPS_MAX:,}")
-    places: dict[str, Group] = {}
-    for group in chosen.values():
-        other = places.setdefault(group.hierarchy, group)
-        if other is not group and mode_of(view, group) is Mode.SINGLE:
-            raise Invalid(
-                f"{path_of(view, other.number)} and {path_of(view, group.number)} "
-                f"are two places in /{group.hierarchy}, which allows one",
-                hint="name one of them",
-            )
+    if (found := second_place(chosen.values(), view.hierarchy)) is not None:
+        first, second = found
+        raise Invalid(
+            f"{path_of(view, first.number)} and {path_of(view, second.number)} "
+            f"are two places in /{first.hierarchy}, which allows one",
+            hint="name one of them",
+        )
     return tuple(sorted(chosen))
+
+
+def second_place(
+    groups: Iterable[Group], hierarchy: Callable[[str], Hierarchy | None]
+) -> tuple[Group, Group] | None:
+    """Two of the distinct ``groups`` in a hierarchy that allows one place, if there are."""
+    places: dict[str, Group] = {}
+    for group in groups:
+        other = places.setdefault(group.hierarchy, group)
+        if other is not group:
+            found = hierarchy(group.hierarchy)
+            if found is not None and found.mode is Mode.SINGLE:
+                return other, group
+    return None
 
 
 def _check_reconciler(kind: ClusterKind, reconciler: Reconciler | None) -> Reconciler:

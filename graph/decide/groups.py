@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from graph.decide.lookup import existing_cluster, existing_group, find_group
@@ -78,7 +79,7 @@ def move_group(command: MoveGroup, view: FleetView, revision: Revision) -> tuple
             f"{command.parent} lies in {command.path}: the move would form a cycle",
             hint="choose a parent outside the moved group",
         )
-    depth = len(above) + height(view, before.number)
+    depth = len(above) + height(lambda each: view.children(each).values(), before.number)
     if depth > GROUP_DEPTH_MAX:
         raise Invalid(
             f"the move would make a path of {depth} levels", hint=f"use at most {GROUP_DEPTH_MAX}"
@@ -109,12 +110,15 @@ def delete_group(command: DeleteGroup, view: FleetView, revision: Revision) -> t
     return (*left, *(Change(existing_group(view, number), None) for number in reversed(gone)))
 
 
-def height(view: FleetView, number: GroupNumber) -> int:
-    """Levels from the group down to its deepest descendant, itself included."""
+def height(below: Callable[[GroupNumber], Iterable[GroupNumber]], number: GroupNumber) -> int:
+    """Levels from the group down to its deepest descendant, itself included.
+
+    ``below`` gives the groups right below one: those of a view, or those a revert would leave.
+    """
     levels, row = 0, [number]
     while row:
         levels += 1
-        row = [child for each in row for child in view.children(each).values()]
+        row = [child for each in row for child in below(each)]
     return levels
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice
 
 from graph.decide.lookup import existing_group, find_hierarchy
 from graph.decide.references import refuse_if_named
@@ -82,19 +81,25 @@ def delete_hierarchy(command: DeleteHierarchy, view: FleetView, _: Revision) -> 
     return Change(existing_group(view, root), None), Change(hierarchy, None)
 
 
-def _refuse_if_any_has_two(view: FleetView, hierarchy: Hierarchy) -> None:
-    root = view.root(hierarchy.name)
+def with_two_places(view: FleetView, hierarchy: str) -> list[ClusterNumber]:
+    """The clusters with more than one place in a hierarchy of this view."""
+    root = view.root(hierarchy)
     assert root is not None, "a hierarchy has a root group"
     groups = frozenset(subtree(view, root))
     if sum(len(view.direct_members(each)) for each in groups) == len(view.members(root)):
-        return
+        return []
 
     def has_two(number: ClusterNumber) -> bool:
         return sum(each in groups for each in view.memberships(number)) > 1
 
-    found = [view.cluster_name(number) for number in view.members(root) if has_two(number)]
-    raise Rejected(
-        f"more than one place in /{hierarchy.name} for {counted(len(found), 'cluster')}",
-        hint="let them leave all but one first",
-        reasons=tuple(islice(found, 20)),
-    )
+    return [number for number in view.members(root) if has_two(number)]
+
+
+def _refuse_if_any_has_two(view: FleetView, hierarchy: Hierarchy) -> None:
+    found = with_two_places(view, hierarchy.name)
+    if found:
+        raise Rejected(
+            f"more than one place in /{hierarchy.name} for {counted(len(found), 'cluster')}",
+            hint="let them leave all but one first",
+            reasons=tuple(view.cluster_name(number) for number in found[:20]),
+        )

@@ -1,10 +1,13 @@
-"""Which objects a command names: what ``expected_revision`` is about."""
+"""Which objects a command names: what ``expected_revision`` is about.
+
+A path names every group on it: when one of them is renamed or moved, the same path may mean
+another group.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graph.model.change import ref_of
 from graph.model.command import (
     Command,
     CreateGroup,
@@ -19,17 +22,20 @@ from graph.model.command import (
     RegisterCluster,
     RemoveLabel,
     RenameGroup,
-    Restore,
     RetireCluster,
+    Revert,
     SaveSelector,
     UpdateCluster,
     UpdateGroup,
     UpdateHierarchy,
 )
-from graph.model.errors import Invalid
+from graph.model.errors import TrellisError
 from graph.model.inventory import Entity
+from graph.model.names import GroupNumber
 from graph.model.ref import Kind, Ref
-from graph.model.view import FleetView, entity_of, group_at
+from graph.model.selector import Selector, mentions
+from graph.model.view import FleetView, entity_of, lineage
+from graph.targeting.parser import parse
 
 
 def named(command: Command, view: FleetView) -> Iterator[Entity]:
@@ -42,23 +48,27 @@ def named(command: Command, view: FleetView) -> Iterator[Entity]:
 
 def _refs(command: Command, view: FleetView) -> Iterator[Ref]:
     match command:
-        case RegisterCluster(groups=paths):
-            yield from (ref for path in paths for ref in _group_ref(view, path))
+        case RegisterCluster(groups=paths, labels=labels):
+            yield from (ref for path in paths for ref in _groups_on(view, path))
+            yield from (Ref(Kind.LABEL_KEY, key) for key in labels)
         case Join(cluster, group) | Leave(cluster, group):
             yield from _cluster_ref(view, cluster)
-            yield from _group_ref(view, group)
-        case UpdateCluster(name=name) | RetireCluster(name):
+            yield from _groups_on(view, group)
+        case UpdateCluster(name=name, labels=labels):
+            yield from _cluster_ref(view, name)
+            yield from (Ref(Kind.LABEL_KEY, key) for key in labels)
+        case RetireCluster(name):
             yield from _cluster_ref(view, name)
         case MoveGroup(path, parent):
-            yield from _group_ref(view, path)
-            yield from _group_ref(view, parent)
-        case CreateGroup(path=path):
-            yield from _group_ref(view, path.rpartition("/")[0])
-        case UpdateGroup(path=path) | RenameGroup(path=path) | DeleteGroup(path=path):
-            yield from _group_ref(view, path)
-        case Restore(entities=entities, absent=absent):
-            yield from (ref_of(entity) for entity in entities)
-            yield from absent
+            yield from _groups_on(view, path)
+            yield from _groups_on(view, parent)
+        case CreateGroup(path) | UpdateGroup(path) | RenameGroup(path) | DeleteGroup(path):
+            yield from _groups_on(view, path)
+        case SaveSelector(name, selector):
+            yield Ref(Kind.SAVED_SELECTOR, name)
+            yield from _named_in(selector, view)
+        case Revert(changes=changes):
+            yield from (change.ref for change in changes)
         case _:
             yield _name_ref(command)
 
@@ -69,13 +79,12 @@ def _name_ref(
     | DeleteHierarchy
     | DeclareLabel
     | RemoveLabel
-    | SaveSelector
     | DeleteSelector,
 ) -> Ref:
     match command:
         case DeclareLabel() | RemoveLabel():
             return Ref(Kind.LABEL_KEY, command.name)
-        case SaveSelector() | DeleteSelector():
+        case DeleteSelector():
             return Ref(Kind.SAVED_SELECTOR, command.name)
         case CreateHierarchy() | UpdateHierarchy() | DeleteHierarchy():
             return Ref(Kind.HIERARCHY, command.name)
@@ -87,10 +96,28 @@ def _cluster_ref(view: FleetView, name: str) -> Iterator[Ref]:
         yield Ref(Kind.CLUSTER, number)
 
 
-def _group_ref(view: FleetView, path: str) -> Iterator[Ref]:
+def _groups_on(view: FleetView, path: str) -> Iterator[Ref]:
+    """The groups along ``path``, as far as it leads."""
+    _, *names = path.split("/")
+    at = view.root(names[0]) if names else None
+    for name in [*names[1:], ""]:
+        if at is None:
+            return  # the rest is made by this batch, or the command itself will say so
+        yield Ref(Kind.GROUP, at)
+        at = view.children(at).get(name)
+
+
+def _named_in(selector: str | Selector, view: FleetView) -> Iterator[Ref]:
+    """What a selector names; in text groups are named by path."""
+    if not isinstance(selector, str):
+        yield from mentions(selector)
+        return
     try:
-        number = group_at(view, path)
-    except Invalid:
-        return  # the command itself will say so, with its own words
-    if number is not None:
-        yield Ref(Kind.GROUP, number)
+        found = mentions(parse(selector, view))
+    except TrellisError:
+        return  # it names what this batch makes, or the command itself will say so
+    for ref in found:
+        yield ref
+        if ref.kind is Kind.GROUP:
+            above = lineage(view, GroupNumber(int(ref.key)))
+            yield from (Ref(Kind.GROUP, group.number) for group in above)

@@ -13,7 +13,16 @@ from graph.decide.clusters import MEMBERSHIPS_MAX, second_place
 from graph.decide.groups import height
 from graph.decide.hierarchies import with_two_places
 from graph.decide.selectors import fits
-from graph.model.inventory import Cluster, Entity, Group, Hierarchy, LabelKey, Mode, SavedSelector
+from graph.model.inventory import (
+    Cluster,
+    Entity,
+    Group,
+    Hierarchy,
+    LabelKey,
+    LabelValue,
+    Mode,
+    SavedSelector,
+)
 from graph.model.label import type_of
 from graph.model.names import GROUP_DEPTH_MAX, GroupNumber
 from graph.model.ref import Kind, Ref
@@ -185,7 +194,7 @@ class Outcome:
                 return f"@{saved.name} uses it as a {now.type}"
         return ""
 
-    def _values(self, key: str) -> Iterator[str | int | float | bool]:
+    def _values(self, key: str) -> Iterator[LabelValue]:
         """The values of a label on the clusters that have it now, as they will be."""
         for number in self.view.labelled(key):
             state = self.get(Ref(Kind.CLUSTER, number))

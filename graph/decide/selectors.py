@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from graph.decide.lookup import find_saved
+from graph.decide.lookup import find_label_key, find_saved
 from graph.decide.references import refuse_if_named
 from graph.model.change import Change
 from graph.model.command import DeleteSelector, SaveSelector
 from graph.model.errors import NotFound, Rejected
-from graph.model.inventory import SavedSelector
+from graph.model.inventory import LabelKey, SavedSelector
+from graph.model.label import check_value, type_of
 from graph.model.names import Revision, check_name, check_text
 from graph.model.ref import Kind, Ref
-from graph.model.selector import Selector, mentions
+from graph.model.selector import Clause, HasLabel, LabelIn, LabelIs, Matching, Selector, mentions
 from graph.model.view import FleetView, entity_of
 from graph.targeting.cycles import reaches
-from graph.targeting.normal import check_size
+from graph.targeting.lookup import WILDCARD
+from graph.targeting.normal import check_size, normal
 from graph.targeting.parser import parse
+from graph.targeting.value import check_order
 
 
 def save_selector(command: SaveSelector, view: FleetView, revision: Revision) -> tuple[Change, ...]:
     """The selector under its name, unless it would reach itself."""
     name = check_name(command.name, "saved selector")
     selector = command.selector
-    if isinstance(selector, str):
-        selector = parse(selector, view)
-    else:
-        check_size(selector)
-        refuse_dangling(view, selector)
+    selector = parse(selector, view) if isinstance(selector, str) else checked(selector, view)
     if (chain := reaches(selector, name, view)) is not None:
         raise Rejected(
             f"@{name} would select through itself: {' -> '.join(f'@{each}' for each in chain)}",
@@ -47,9 +46,44 @@ def delete_selector(command: DeleteSelector, view: FleetView, _: Revision) -> tu
     return (Change(before, None),)
 
 
-def refuse_dangling(view: FleetView, selector: Selector) -> None:
-    """Refuse a tree that names what is not there; text is checked by the parser."""
-    for ref in mentions(selector):
+def checked(selector: Selector, view: FleetView) -> Selector:
+    """A tree anybody built, in the shape its text would have been read into, or a refusal."""
+    check_size(selector)
+    _refuse_dangling(view, selector)
+    return normal(selector, lambda clause: _checked_clause(clause, view))
+
+
+def fits(clause: LabelIs | LabelIn | HasLabel, key: LabelKey) -> bool:
+    """Whether the clause compares the label with values of its type."""
+    match clause:
+        case LabelIs(value=value):
+            return type_of(value) is key.type
+        case LabelIn(values=values):
+            return all(type_of(value) is key.type for value in values)
+        case HasLabel():
+            return True
+
+
+def _checked_clause(clause: Clause, view: FleetView) -> Clause:
+    match clause:
+        case LabelIs(name, comparison, value):
+            key = find_label_key(view, name)
+            check_order(key, comparison)
+            return LabelIs(name, comparison, check_value(name, value, key.type))
+        case LabelIn(name, values):
+            key = find_label_key(view, name)
+            return LabelIn(name, tuple(check_value(name, value, key.type) for value in values))
+        case Matching(rest=rest):
+            for segment in rest:
+                if segment != WILDCARD:
+                    check_name(segment, "group")
+            return clause
+        case _:
+            return clause
+
+
+def _refuse_dangling(view: FleetView, selector: Selector) -> None:
+    for ref in sorted(mentions(selector), key=str):
         if entity_of(view, ref) is None:
             raise NotFound(
                 f"the selector names {ref}, which does not exist",

@@ -11,18 +11,17 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Literal
 
+from graph.model.change import Change
 from graph.model.hours import OpeningHours
 from graph.model.inventory import (
     Capacity,
     ClusterKind,
-    Entity,
     LabelType,
     LabelValue,
     Mode,
     Reconciler,
 )
 from graph.model.names import Revision
-from graph.model.ref import Ref
 from graph.model.selector import Selector
 
 COMMANDS_MAX = 10_000
@@ -193,17 +192,16 @@ class DeleteSelector:
 
 
 @dataclass(frozen=True, slots=True)
-class Restore:
-    """Objects as they were at an earlier revision; what was absent then is in ``absent``.
-
-    Built by the engine for a revert. What cannot be restored any more is left and listed.
-    """
+class Revert:
+    """Objects back as they were at an earlier revision. Only the engine makes one."""
 
     to: Revision
     scope: str
     """What was asked to be taken back, in words; with ``to`` it identifies the request."""
-    entities: tuple[Entity, ...]
-    absent: tuple[Ref, ...] = ()
+    base: Revision
+    """The revision it was planned on."""
+    changes: tuple[Change, ...]
+    """Each object as it was at ``base``, which it must still be, and as it will be."""
 
 
 Command = (
@@ -224,7 +222,7 @@ Command = (
     | Leave
     | SaveSelector
     | DeleteSelector
-    | Restore
+    | Revert
 )
 
 

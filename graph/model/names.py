@@ -82,9 +82,13 @@ def join_path(segments: Iterable[str]) -> str:
 
 def quoted(value: str, *, length_max: int = 80) -> str:
     """``value`` for an error message: quoted, escaped, cut when long."""
-    shown = value if len(value) <= length_max else value[:length_max] + "..."
-    safe = shown.replace("\\", "\\\\").replace('"', '\\"')
+    safe = shortened(value, length_max).replace("\\", "\\\\").replace('"', '\\"')
     return '"' + _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", safe) + '"'
+
+
+def shortened(value: str, length_max: int = 80) -> str:
+    """``value`` as far as a message shows it."""
+    return value if len(value) <= length_max else value[:length_max] + "..."
 
 
 def counted(count: int, noun: str) -> str:

@@ -14,7 +14,7 @@ from lark import Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from graph.model.errors import SelectorInvalid, Span
-from graph.model.names import quoted
+from graph.model.names import quoted, shortened
 
 KEYWORDS = frozenset(
     {"and", "or", "not", "except", "all", "only"}
@@ -98,16 +98,17 @@ def _no_key(text: str, position: int, found: str) -> SelectorInvalid | None:
             text,
             start,
             len(word + found),
-            hint=f"a path starts with a slash: /{word}{found}",
+            hint=f"a path starts with a slash: /{shortened(word + found)}",
         )
     if found and not _WORD.fullmatch(found):
         return None
+    shown = shortened(word)
     return _refusal(
         f"{quoted(word)} is no clause by itself; expected {_COMPARISON}",
         text,
         start,
         len(word),
-        hint=f"write key = {word}, has {word}, /{word} or @{word}",
+        hint=f"write key = {shown}, has {shown}, /{shown} or @{shown}",
     )
 
 

@@ -6,6 +6,7 @@ Nothing here recurses: a chain of saved selectors may be as long as the list of 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Protocol
 
 from graph.model.errors import Invalid
 from graph.model.inventory import SavedSelector
@@ -13,7 +14,15 @@ from graph.model.selector import Saved, Selector, clauses
 from graph.model.view import FleetView
 
 
-def reaches(selector: Selector, name: str, view: FleetView) -> list[str] | None:
+class Saving(Protocol):
+    """Whatever keeps saved selectors: a view, or a fleet that is only thought of."""
+
+    def saved_selector(self, name: str) -> SavedSelector | None:
+        """The saved selector called ``name``."""
+        ...
+
+
+def reaches(selector: Selector, name: str, view: Saving) -> list[str] | None:
     """The saved selectors by which ``selector`` leads to the saved selector ``name``, that last.
 
     None if it does not: then ``selector`` may be saved as ``name`` without closing a cycle.

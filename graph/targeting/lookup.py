@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from graph.model.errors import Invalid, SelectorInvalid, Span
 from graph.model.inventory import LabelKey
-from graph.model.names import GROUP_DEPTH_MAX, check_name, join_path
+from graph.model.names import GROUP_DEPTH_MAX, check_name, join_path, shortened
 from graph.model.selector import IsCluster, Matching, Only, Saved, Selector, Under
 from graph.model.view import FleetView
 from graph.targeting.missing import (
@@ -103,12 +103,13 @@ class Lookup:
 
     def _empty_segment(self, raw: str, slash: int, *, last: bool) -> SelectorInvalid:
         names = [name for name in raw.split("/") if name]
+        whole = shortened(join_path(names))
         if not names:
             message, hint = "a path names a hierarchy first", "write /geo, /geo/us, or all"
         elif last:
-            message, hint = "a path does not end with a slash", f"write {join_path(names)}"
+            message, hint = "a path does not end with a slash", f"write {whole}"
         else:
-            message, hint = "a path has no empty segment", f"write {join_path(names)}"
+            message, hint = "a path has no empty segment", f"write {whole}"
         return self.invalid(message, slash, 1, hint=hint)
 
     def _check_depth(self, segments: Sequence[Segment]) -> None:

@@ -17,7 +17,7 @@ from lark import Token, Tree
 
 from graph.model.errors import SelectorInvalid, Span
 from graph.model.inventory import LabelKey
-from graph.model.names import RESERVED_HIERARCHIES
+from graph.model.names import RESERVED_HIERARCHIES, shortened
 from graph.model.selector import (
     And,
     Comparison,
@@ -180,7 +180,7 @@ class _Reader:
                 raise lookup.invalid(
                     "only goes with a group path"
                     if only and segments[0].name != "g"
-                    else f"{token} is no whole path",
+                    else f"{shortened(str(token))} is no whole path",
                     _start(token),
                     len(token),
                     hint="/g/path is a group, /m/key/value a label, /c/name a cluster, "

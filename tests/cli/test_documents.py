@@ -25,7 +25,6 @@ from graph.model.command import (
     RegisterCluster,
     RemoveLabel,
     RenameGroup,
-    Restore,
     RetireCluster,
     SaveSelector,
     UpdateCluster,
@@ -94,7 +93,7 @@ COMMANDS: list[Command] = [
 
 def test_every_command_but_restore_has_a_shape() -> None:
     made = {command for _, command in SHAPES.values()}
-    assert made == set(Command.__args__) - {Restore}
+    assert made == set(Command.__args__) - {Revert}
     assert made == {type(command) for command in COMMANDS}
 
 
@@ -123,7 +122,7 @@ def test_types_are_not_converted() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [Restore(Revision(1), "everything", ()), SaveSelector("all", Everything())], ids=str
+    "command", [Revert(Revision(1), "everything", Revision(2), ()), SaveSelector("all", Everything())], ids=str
 )
 def test_what_only_the_engine_makes_has_no_form_in_a_file(command: Command) -> None:
     with pytest.raises(Invalid) as refusal:

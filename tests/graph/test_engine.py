@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from engines import NOON, give, names, ticking
-from graph.decide.restore import Everything, Subtree
+from graph.decide.revert import Everything, Subtree
 from graph.engine import Engine
 from graph.facets import ByGroup, ByLabel
 from graph.model.change import Cursor

@@ -10,7 +10,8 @@ import pytest
 from changes import random_fleet, random_selector
 from graph.model.change import ref_of
 from graph.model.errors import NotFound
-from graph.model.inventory import LabelKey, LabelType, SavedSelector
+from graph.model.inventory import Hierarchy, LabelKey, LabelType, Mode, SavedSelector
+from graph.model.label import NUMBER_MAX
 from graph.model.names import ClusterNumber
 from graph.model.ref import Kind, Ref
 from graph.model.selector import And, Not, Or, Saved
@@ -211,6 +212,52 @@ def test_a_proposed_value_is_one_the_key_allows(twin: Twin) -> None:
     key = LabelKey("lanes", LabelType.NUMBER, allowed=(1, 2, 3, 4, 8))
     twin.put(ref_of(key), key)
     assert why("ny-1", "lanes > 4", twin).proposal == "set lanes = 8"
+    assert why("ny-1", "lanes in (9, 8)", twin).proposal == "set lanes = 8"
+    assert why("ny-1", "lanes in (5, 6)", twin).nearest is None
+    assert why("ny-1", "lanes = 5", twin).nearest is None
+
+
+def test_a_value_in_use_that_is_no_longer_allowed_is_not_proposed(twin: Twin) -> None:
+    key = LabelKey("lanes", LabelType.NUMBER, allowed=(4, 8))
+    twin.put(ref_of(key), key)
+    assert why("or-1", "has lanes", twin).proposal == "set lanes = 4"
+
+
+def test_a_number_beyond_the_largest_is_not_proposed(twin: Twin) -> None:
+    assert why("ny-1", f"lanes > {NUMBER_MAX}", twin).nearest is None
+    assert why("ny-1", f"lanes < -{NUMBER_MAX}", twin).nearest is None
+
+
+@pytest.mark.parametrize(
+    ("text", "proposal"),
+    [
+        ("/geo", ""),
+        ("/geo/us", "join /geo"),
+        ("/geo/us/northeast", "join /geo/us"),
+        ("only /geo/us/northeast/ny", "join /geo/us/northeast"),
+        ("/geo/us/*/ny", "join /geo/us"),
+        ("/geo and size = large", "remove label size"),
+        ("/geo/us/west and not /geo/us/northeast", "join /geo/us/west"),
+        ("/devices", ""),
+        ("/devices/grill", "leave /devices/grill/acme/acme3000, then join /devices"),
+        (
+            "/devices/fryer and not /devices/grill",
+            "leave /devices/grill/acme/acme3000, then join /devices/fryer",
+        ),
+        ("/franchise", "leave /franchise/master041/fr07"),
+    ],
+)
+def test_a_proposal_never_leaves_a_required_hierarchy(text: str, proposal: str, twin: Twin) -> None:
+    for name, mode in (("geo", Mode.SINGLE), ("devices", Mode.MANY)):
+        required = Hierarchy(name, mode, required=True)
+        twin.put(ref_of(required), required)
+    assert why("ny-1", text, twin).proposal == proposal
+
+
+def test_a_hierarchy_that_is_left_already_may_stay_so(twin: Twin) -> None:
+    required = Hierarchy("geo", Mode.SINGLE, required=True)
+    twin.put(ref_of(required), required)
+    assert why("2", "has lanes", twin).proposal == "set lanes = 1.5"
 
 
 def test_a_cluster_that_is_not_there_cannot_be_explained(twin: Twin) -> None:
