@@ -19,6 +19,6 @@ __all__ = ["Server", "find_server"]
 def find_server() -> Server | str:
     """A server whose database is ours alone, or what this machine lacks to run one."""
     try:
-        return server(LTS)
+        return server(LTS, short_lived=False)
     except pytest.skip.Exception as missing:
         return str(missing)

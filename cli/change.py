@@ -11,7 +11,7 @@ import click
 
 from cli.documents import STANDARD_INPUT, Placed, read_commands
 from cli.loading import Loaded, commit, load_commands, located
-from cli.output import at_revision, counted
+from cli.output import at_revision
 from cli.progress import progress
 from cli.session import ask, settings_for
 from graph.engine import Engine, Preview
@@ -19,7 +19,7 @@ from graph.model.change import Receipt
 from graph.model.cluster_set import ClusterSet
 from graph.model.command import COMMANDS_MAX, Batch, SaveSelector
 from graph.model.errors import Invalid, TrellisError
-from graph.model.names import Revision
+from graph.model.names import Revision, counted
 from graph.model.view import FleetView
 
 NAMES_SHOWN_MAX = 5
@@ -68,7 +68,7 @@ def load(
                 )
             click.echo(_told(file, loaded, engine))
 
-    ask(store_url, body, write=True)
+    ask(store_url, body, write=True, create=True)
 
 
 @click.command(short_help="Make a file of commands happen, all or nothing.")

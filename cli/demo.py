@@ -62,7 +62,7 @@ async def _demo(settings: Settings, clusters: int, *, fresh: bool) -> None:
     bounds = settings.graph.model_copy(update={"answers_kept_max": 0, "selectors_kept_max": 0})
     if fresh or not _file(settings).exists() or not await _is_complete(settings, clusters):
         _remove(settings)
-        async with open_engine(settings, write=True, bounds=bounds) as engine:
+        async with open_engine(settings, write=True, create=True, bounds=bounds) as engine:
             await _build(engine, clusters)
     started = time.perf_counter()
     async with open_engine(settings, write=True, bounds=bounds) as engine:

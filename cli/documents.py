@@ -22,7 +22,7 @@ from pydantic.alias_generators import to_camel
 from cli.document_models import SHAPES
 from graph.model.command import Command, Revert, SaveSelector
 from graph.model.errors import Invalid, NotFound
-from graph.model.names import nearest, quoted
+from graph.model.names import did_you_mean, nearest, quoted
 from renderer import canonical
 
 LINE_BYTES_MAX = 1024 * 1024
@@ -78,7 +78,7 @@ def command_of(document: object) -> Command:
         close = nearest(str(key), SHAPES)
         raise Invalid(
             f"there is no command {quoted(str(key))}",
-            hint=f"did you mean {' or '.join(close)}?" if close else f"use {', '.join(SHAPES)}",
+            hint=did_you_mean(close) or f"use {', '.join(SHAPES)}",
         )
     shape, command = found
     try:
@@ -151,11 +151,11 @@ def _json(line: bytes, where: str) -> object:
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise Invalid(f"the key {quoted(twice)} is given twice", hint="keep one of the two")
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            raise Invalid(f"the key {quoted(key)} is given twice", hint="keep one of the two")
+        found[key] = value
     return found
 
 
@@ -203,8 +203,8 @@ def _refusal(key: str, error: ValidationError) -> Invalid:
     match first["type"]:
         case "extra_forbidden":
             known = [to_camel(name) for name in SHAPES[key][0].model_fields]
-            close = nearest(str(first["loc"][-1]), known)
-            hint = f"did you mean {close[0]}?" if close else f"{key} has {', '.join(known)}"
+            close = nearest(str(first["loc"][-1]), known, count=1)
+            hint = did_you_mean(close) or f"{key} has {', '.join(known)}"
             return Invalid(f"{at} is not a field", hint=hint)
         case "missing":
             return Invalid(f"{at} is missing", hint="add it")

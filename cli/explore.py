@@ -9,16 +9,15 @@ from typing import cast
 import click
 
 from cli.output import FORMAT, Format, at_revision, print_rows
-from cli.session import ask, group_named, view_at
+from cli.session import AS_OF, ask, group_named, view_at
 from graph.engine import Engine
 from graph.facets import ByGroup, ByLabel, Dimension
 from graph.index.snapshot import Snapshot
 from graph.model.cluster_set import ClusterSet
 from graph.model.errors import NotFound
-from graph.model.names import nearest, quoted
+from graph.model.names import did_you_mean, nearest, quoted
 
 WHERE = click.option("--where", metavar="SELECTOR", help="Count only clusters it selects.")
-AS_OF = click.option("--as-of", metavar="REVISION|TIME", help="The fleet as it was.")
 
 
 @click.command(short_help="Counts along a hierarchy.")
@@ -163,7 +162,7 @@ def _dimension(engine: Engine, text: str, view: Snapshot) -> Dimension:
         close = nearest(text, known)
         raise NotFound(
             f"no label key called {quoted(text)}",
-            hint=f"did you mean {' or '.join(close)}?" if close else "write a group path or a key",
+            hint=did_you_mean(close) or "write a group path or a key",
         )
     return ByLabel(text)
 

@@ -14,8 +14,8 @@ from importlib import import_module
 
 import click
 
-from graph.model.errors import TrellisError
-from graph.model.names import nearest
+from graph.model.errors import TrellisError, Unavailable
+from graph.model.names import did_you_mean, nearest
 
 VERBS: dict[str, tuple[str, str]] = {
     "select": ("cli.select:select", "Which clusters? The answer to a selector."),
@@ -63,8 +63,7 @@ class Verbs(click.Group):
         """As click does, but an unknown verb is answered with the nearest ones."""
         if args and args[0] not in VERBS and not args[0].startswith("-"):
             close = nearest(args[0], VERBS)
-            hint = f" Did you mean {' or '.join(close)}?" if close else ""
-            ctx.fail(f"there is no verb '{args[0]}'.{hint}")
+            ctx.fail(f"there is no verb '{args[0]}'. {did_you_mean(close).capitalize()}".rstrip())
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
@@ -74,8 +73,7 @@ class Verbs(click.Group):
             sys.stdout.flush()
             return result
         except BrokenPipeError:
-            # keep the interpreter's own last flush from complaining again
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _let_go_of_output()
             return 0
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -109,22 +107,51 @@ def run(arguments: Sequence[str]) -> int:
         error.show()
         return error.exit_code
     except TrellisError as error:
-        from cli.problems import refusal
-
-        head, _, rest = refusal(error).partition("\n")
-        click.echo(
-            click.style("error:", fg="red", bold=True) + head.removeprefix("error:"), err=True
-        )
-        if rest:
-            click.echo(rest, err=True)
+        _print_refusal(error)
+        return 1
+    except OSError as error:
+        _let_go_of_output()
+        _print_refusal(_failure(error))
         return 1
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted; what was committed stays", err=True)
         return 130
 
 
+def _print_refusal(error: TrellisError) -> None:
+    from cli.problems import refusal
+
+    head, _, rest = refusal(error).partition("\n")
+    click.echo(click.style("error:", fg="red", bold=True) + head.removeprefix("error:"), err=True)
+    if rest:
+        click.echo(rest, err=True)
+
+
+def _failure(error: OSError) -> TrellisError:
+    """What the system said no to; what the core asks of it has better words already."""
+    reason = error.strerror or str(error)
+    what = f"{error.filename}: {reason}" if error.filename else f"the output: {reason}"
+    return Unavailable(what, hint="check the path, its permissions and the room on the disk")
+
+
+def _let_go_of_output() -> None:
+    """Keep the interpreter's own last flush from complaining again about output nobody takes."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _open_streams() -> None:
+    """Give Python the streams its caller closed, or the next file opened would take their place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+
+
 def main() -> None:
     """The entry point."""
+    _open_streams()
     sys.exit(run(sys.argv[1:]))
 
 

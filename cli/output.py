@@ -70,12 +70,6 @@ def share_of(count: int, view: Snapshot) -> str:
     return f"{count:,} of {total:,} clusters{REVISION_GAP}{at_revision(view)}"
 
 
-def counted(count: int, noun: str) -> str:
-    """``1 object``, ``2,431 objects``, ``3 batches``."""
-    plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else plural}"
-
-
 def at_revision(view: Snapshot) -> str:
     """``revision 3``."""
     return f"revision {view.cursor.revision:,}"

@@ -8,14 +8,23 @@ from itertools import islice
 import click
 
 from cli.describe import describe
-from cli.output import at_revision, counted
-from cli.session import ask, group_named, kind_and_name, moment, ref_named, settings_for, view_at
+from cli.output import at_revision
+from cli.session import (
+    AS_OF,
+    ask,
+    group_named,
+    kind_and_name,
+    moment,
+    ref_named,
+    settings_for,
+    view_at,
+)
 from graph.decide.revert import Everything, Parts, RevertPlan, Scope, Subtree
 from graph.engine import Engine
 from graph.index.snapshot import Snapshot
 from graph.model.command import Batch
 from graph.model.errors import NotFound
-from graph.model.names import GroupNumber, Revision, quoted
+from graph.model.names import GroupNumber, Revision, counted, quoted
 from graph.model.ref import Kind
 from graph.record import HistoryLine
 
@@ -102,7 +111,7 @@ def revert(
 
 
 @click.command(short_help="Clusters that break the declared standards.")
-@click.option("--as-of", metavar="REVISION|TIME", help="The fleet as it was.")
+@AS_OF
 @click.option("--limit", type=click.IntRange(0), default=NAMES_SHOWN_MAX, show_default=True)
 @click.pass_obj
 def report(store_url: str | None, as_of: str | None, limit: int) -> None:

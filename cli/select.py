@@ -6,13 +6,11 @@ import click
 
 from cli.output import FORMAT, Format, at_revision, numbers, print_clusters, share_of
 from cli.reasons import reasons
-from cli.session import ask, view_at
+from cli.session import AS_OF, ask, view_at
 from graph.engine import Engine
 from graph.page import Order
 
 TABLE_ROWS = 50
-
-AS_OF = click.option("--as-of", metavar="REVISION|TIME", help="The fleet as it was.")
 
 
 @click.command(short_help="Which clusters? The answer to a selector.")
@@ -44,16 +42,17 @@ def select(
         if cluster is not None:
             await reasons(engine, cluster, selector, view)
             return
-        chosen = engine.resolve(selector, view)
         if count:
+            found = engine.count(selector, view)
             plain = Format(form) is not Format.TABLE
-            click.echo(str(len(chosen)) if plain else share_of(len(chosen), view))
+            click.echo(str(found) if plain else share_of(found, view))
             return
+        chosen = engine.resolve(selector, view)
         table = Format(form) is Format.TABLE
         bound = TABLE_ROWS if table and limit is None else limit
         sort = Order.NAME if order == "name" else Order.NUMBER
-        found = numbers(engine, chosen, view, sort, bound)
-        print_clusters(found, len(chosen), view, Format(form))
+        shown = numbers(engine, chosen, view, sort, bound)
+        print_clusters(shown, len(chosen), view, Format(form))
         if table and bound is not None and bound < len(chosen):
             click.echo(
                 f"\nthe first {bound:,} of {len(chosen):,} clusters; --limit shows more"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TypeVar
+
+import click
 
 from cli.settings import Settings, read_settings
 from cli.wiring import open_engine
@@ -17,6 +19,8 @@ from graph.model.ref import Kind, Ref
 from graph.model.selector import Under
 
 _T = TypeVar("_T")
+
+AS_OF = click.option("--as-of", metavar="REVISION|TIME", help="The fleet as it was.")
 
 MARKS = {
     "cluster": Kind.CLUSTER,
@@ -36,12 +40,20 @@ def settings_for(store_url: str | None) -> Settings:
 
 
 def ask(
-    store_url: str | None, body: Callable[[Engine], Awaitable[_T]], *, write: bool = False
+    store_url: str | None,
+    body: Callable[[Engine], Awaitable[_T]],
+    *,
+    write: bool = False,
+    create: bool = False,
 ) -> _T:
-    """Run ``body`` with an engine over the store, opened for writing only if told so."""
+    """Run ``body`` with an engine over the store.
+
+    It is opened for writing, and made where there is none, only if told so: a mistyped store is
+    then an error and not an empty fleet.
+    """
 
     async def work() -> _T:
-        async with open_engine(settings_for(store_url), write=write) as engine:
+        async with open_engine(settings_for(store_url), write=write, create=create) as engine:
             return await body(engine)
 
     return asyncio.run(work())
@@ -58,14 +70,15 @@ def moment(text: str) -> Revision | datetime:
         return Revision(int(text))
     try:
         when = datetime.fromisoformat(text)
-    except ValueError:
-        when = None
-    if when is None or when.tzinfo is None:
+        zoned = when.astimezone(UTC) if when.tzinfo else None
+    except (ValueError, OverflowError):
+        zoned = None
+    if zoned is None:
         raise Invalid(
             f"{quoted(text)} is neither a revision nor a time",
             hint="write 812, or 2026-11-01T00:00Z with its zone",
         )
-    return when
+    return zoned
 
 
 def group_named(engine: Engine, path: str, view: Snapshot) -> GroupNumber:

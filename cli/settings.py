@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from graph.model.command import COMMANDS_MAX
 from graph.model.errors import Invalid
-from graph.model.names import nearest, quoted
+from graph.model.names import did_you_mean, nearest, quoted
 from graph.settings import GraphSettings
 
 PREFIX = "TRELLIS_"
@@ -47,14 +47,38 @@ class StoreSettings(Section):
         description="Where compaction keeps what it takes out of the log. Beside an embedded"
         " store by default; none for a server.",
     )
+    receipts_kept_days: int = Field(
+        default=30,
+        ge=1,
+        le=36_500,
+        description="Days for which a repeated idempotency key is answered with its first receipt.",
+    )
+
+
+def _seconds(default: float, description: str) -> float:
+    return Field(default=default, gt=0, allow_inf_nan=False, description=description)
 
 
 class Neo4jSettings(Section):
-    """How to sign in to Neo4j."""
+    """How to sign in to Neo4j, and how long to wait for it."""
 
     user: str = Field(default="neo4j", description="The user of the Neo4j server.")
     password: SecretStr = Field(default=SecretStr(""), description="The password of that user.")
     database: str = Field(default="neo4j", description="The database on the Neo4j server.")
+    connections_max: int = Field(
+        default=20, ge=2, description="Connections to the Neo4j server at a time."
+    )
+    connect_seconds: float = _seconds(3.0, "Wait for a new connection to Neo4j.")
+    acquire_seconds: float = _seconds(5.0, "Wait for a free connection to Neo4j.")
+    retry_seconds: float = _seconds(
+        8.0, "How long Neo4j's transient failures are retried, and a lost commit is looked for."
+    )
+    read_seconds: float = _seconds(10.0, "Longest read of Neo4j.")
+    commit_seconds: float = _seconds(10.0, "Longest commit to Neo4j, before its changes count.")
+    commit_milliseconds_a_change: float = _seconds(
+        5.0, "Added to the longest commit for each change in it."
+    )
+    load_seconds: float = _seconds(180.0, "Longest load of every fact from Neo4j.")
 
 
 class LoadSettings(Section):
@@ -93,7 +117,7 @@ class Settings(Section):
         description="Who makes changes, in the record. The name of the system's user by default.",
     )
     store: StoreSettings = Field(default_factory=StoreSettings, description="The store.")
-    neo4j: Neo4jSettings = Field(default_factory=Neo4jSettings, description="Neo4j sign-in.")
+    neo4j: Neo4jSettings = Field(default_factory=Neo4jSettings, description="The Neo4j server.")
     graph: GraphSettings = Field(default_factory=_graph, description="The bounds of the core.")
     load: LoadSettings = Field(default_factory=LoadSettings, description="Loading files.")
     demo: DemoSettings = Field(default_factory=DemoSettings, description="The demo.")
@@ -109,10 +133,10 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         if not name.startswith(PREFIX) or name.startswith(FOR_TESTS):
             continue
         if name not in known:
-            close = nearest(name, known, count=1)
+            close = did_you_mean(nearest(name, known, count=1))
             raise Invalid(
                 f"there is no setting {quoted(name)}",
-                hint=f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}",
+                hint=close or f"known: {', '.join(known)}",
             )
         section, field = known[name]
         if section:

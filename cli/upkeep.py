@@ -97,14 +97,24 @@ def compact(store_url: str | None, until: int) -> None:
     directory = archive_directory(settings_for(store_url))
     if directory is None:
         raise Invalid("there is no archive directory", hint="set TRELLIS_STORE_ARCHIVE_DIRECTORY")
-    directory.mkdir(parents=True, exist_ok=True)
 
     async def body(engine: Engine) -> None:
+        _make(directory)
         files = await engine.compact(Revision(until))
         said = f"archived in {', '.join(map(str, files))}" if files else "nothing to archive"
         click.echo(f"{said}        {at_revision(engine.view)}")
 
     ask(store_url, body, write=True)
+
+
+def _make(directory: Path) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Invalid(
+            f"{directory} cannot be the archive directory: {error.strerror}",
+            hint="set TRELLIS_STORE_ARCHIVE_DIRECTORY to a directory, or to where one may be made",
+        ) from None
 
 
 def _stepped(advance: Advance) -> Callable[[int, int], None]:

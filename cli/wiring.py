@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import fields
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from cli.settings import Settings
 from graph.engine import Engine
-from graph.model.errors import Invalid
+from graph.model.errors import Invalid, NotFound
 from graph.model.names import quoted
 from graph.settings import GraphSettings
 from graph.store.embedded import EmbeddedStore
@@ -25,10 +27,14 @@ ARCHIVE_SUFFIX = ".archive"
 
 @asynccontextmanager
 async def open_engine(
-    settings: Settings, *, write: bool = False, bounds: GraphSettings | None = None
+    settings: Settings,
+    *,
+    write: bool = False,
+    create: bool = False,
+    bounds: GraphSettings | None = None,
 ) -> AsyncGenerator[Engine]:
     """An engine over the store the settings name, closed at the end whatever happens."""
-    store = await _open_store(settings, write=write)
+    store = await open_store(settings, write=write, create=create)
     try:
         engine = await Engine.open(
             store,
@@ -53,7 +59,12 @@ async def open_embedded(settings: Settings, *, write: bool) -> AsyncGenerator[Em
             "backup and restore are for the embedded store",
             hint="back up a Neo4j server with its own neo4j-admin",
         )
-    store = await EmbeddedStore.open(embedded_path(settings.store.url), write=write)
+    if write and not embedded_path(settings.store.url).exists():
+        raise NotFound(
+            f"no store at {embedded_path(settings.store.url)}",
+            hint="check the path; where there is to be a new one, copy a backup: it is a store",
+        )
+    store = await _open_file(settings, write=write, create=False)
     try:
         yield store
     finally:
@@ -86,25 +97,36 @@ def _beside(settings: Settings, given: str, suffix: str) -> Path | None:
         return Path(given)
     if _scheme(settings.store.url) != EMBEDDED:
         return None
-    path = embedded_path(settings.store.url).resolve()
+    path = Path(os.path.realpath(embedded_path(settings.store.url)))
     return path.with_name(path.name + suffix)
 
 
-async def _open_store(settings: Settings, *, write: bool) -> Store:
+async def open_store(settings: Settings, *, write: bool, create: bool) -> Store:
+    """The store the settings name; where there is none, one is made only if told so."""
     url = settings.store.url
     scheme = _scheme(url)
     if scheme == EMBEDDED:
-        return await EmbeddedStore.open(embedded_path(url), write=write)
+        return await _open_file(settings, write=write, create=create)
     if scheme in NEO4J:
         _refuse_secrets(url)
-        return await _open_neo4j(settings)
+        return await _open_neo4j(settings, create=create)
     raise Invalid(
         f"{quoted(url)} is no store", hint="use sqlite:///path, neo4j://host or bolt://host"
     )
 
 
-async def _open_neo4j(settings: Settings) -> Store:
-    from graph.store.neo4j import Neo4jStore  # a heavy driver the embedded store never needs
+async def _open_file(settings: Settings, *, write: bool, create: bool) -> EmbeddedStore:
+    return await EmbeddedStore.open(
+        embedded_path(settings.store.url),
+        write=write,
+        create=create,
+        receipts_kept_days=settings.store.receipts_kept_days,
+    )
+
+
+async def _open_neo4j(settings: Settings, *, create: bool) -> Store:
+    # a heavy driver the embedded store never needs
+    from graph.store.neo4j import Neo4jStore, Timeouts
 
     logging.getLogger("neo4j").setLevel(logging.ERROR)  # the store says what its retries come to
     return await Neo4jStore.open(
@@ -112,6 +134,12 @@ async def _open_neo4j(settings: Settings) -> Store:
         user=settings.neo4j.user,
         password=settings.neo4j.password.get_secret_value(),
         database=settings.neo4j.database,
+        create=create,
+        timeouts=Timeouts(
+            **{each.name: getattr(settings.neo4j, each.name) for each in fields(Timeouts)}
+        ),
+        connections_max=settings.neo4j.connections_max,
+        receipts_kept_days=settings.store.receipts_kept_days,
     )
 
 

@@ -16,6 +16,7 @@ class GraphSettings(BaseModel):
     snapshots_kept_seconds: float = Field(
         default=60.0,
         ge=0,
+        allow_inf_nan=False,
         description="Revisions younger than this are kept beyond the count, up to 4x.",
     )
     reconstructions_kept_max: int = Field(
@@ -49,5 +50,8 @@ class GraphSettings(BaseModel):
         default=1_000, ge=1, description="Changes shown of one object's history."
     )
     poll_seconds: float = Field(
-        default=0.1, gt=0, description="Wait between looks at the store for other writers' changes."
+        default=0.1,
+        gt=0,
+        allow_inf_nan=False,
+        description="Wait between looks at the store for other writers' changes.",
     )

@@ -255,9 +255,7 @@ def claim_of(batch: Batch) -> Claim | None:
     """The batch's idempotency key with a digest of what it asks for."""
     if batch.idempotency_key is None:
         return None
-    asked = [
-        (each.to, each.scope) if isinstance(each, Revert) else each for each in batch.commands
-    ]
+    asked = [(each.to, each.scope) if isinstance(each, Revert) else each for each in batch.commands]
     body = repr((asked, batch.reason, batch.expected_revision))
     return Claim(batch.actor, batch.idempotency_key, sha256(body.encode()).hexdigest())
 

@@ -59,8 +59,7 @@ def decide_batch(batch: Batch, base: FleetView, draft: FleetDraft) -> tuple[Chan
         made.extend(changes)
     changes = net(made)
     _settle(draft, base, made, changes)
-    if changes:
-        refuse_newly_broken(base, draft)
+    refuse_newly_broken(changes, base, draft)
     return changes
 
 

@@ -98,13 +98,12 @@ def _cluster_ref(view: FleetView, name: str) -> Iterator[Ref]:
 
 def _groups_on(view: FleetView, path: str) -> Iterator[Ref]:
     """The groups along ``path``, as far as it leads."""
-    _, *names = path.split("/")
-    at = view.root(names[0]) if names else None
-    for name in [*names[1:], ""]:
-        if at is None:
-            return  # the rest is made by this batch, or the command itself will say so
+    names = iter(path.removeprefix("/").split("/"))
+    at = view.root(next(names))
+    while at is not None:
         yield Ref(Kind.GROUP, at)
-        at = view.children(at).get(name)
+        name = next(names, None)
+        at = None if name is None else view.children(at).get(name)
 
 
 def _named_in(selector: str | Selector, view: FleetView) -> Iterator[Ref]:

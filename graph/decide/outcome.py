@@ -140,8 +140,11 @@ class Outcome:
         now = self.view.root(hierarchy)
         return now if now is not None and self.group(now) is not None else None
 
+    def _is_rootless(self, hierarchy: str) -> bool:
+        return self.hierarchy(hierarchy) is not None and self._root(hierarchy) is None
+
     def _why_not_hierarchy(self, hierarchy: Hierarchy) -> str:
-        if self._root(hierarchy.name) is None:
+        if self._is_rootless(hierarchy.name):
             return "it would have no root group"
         now = self.view.hierarchy(hierarchy.name)
         if now is not None and now.mode is Mode.MANY and hierarchy.mode is Mode.SINGLE:
@@ -248,9 +251,8 @@ class Outcome:
         now = self.view.group(number)
         if now is None:
             return ""
-        if now.parent is None and self.hierarchy(now.hierarchy) is not None:
-            if self._root(now.hierarchy) is None:
-                return "its hierarchy would have no root group"
+        if now.parent is None and self._is_rootless(now.hierarchy):
+            return "its hierarchy would have no root group"
         if any(True for _ in self._children(number)):
             return "it has groups that were not there then"
         for member in self.view.direct_members(number):

@@ -18,7 +18,7 @@ from graph.model.cluster_set import ClusterSet
 from graph.model.command import Revert
 from graph.model.errors import Conflict, Rejected
 from graph.model.inventory import Cluster, Entity, Group, Mode
-from graph.model.names import GroupNumber, Revision, counted
+from graph.model.names import ClusterNumber, GroupNumber, Revision, counted
 from graph.model.ref import Kind, Ref
 from graph.model.view import FleetView, entity_of, subtree
 
@@ -110,9 +110,12 @@ def _broken(outcome: Outcome, wanted: dict[Ref, Entity | None]) -> dict[Ref, str
     """What cannot be as wanted, and why; the rest may have relied on it."""
     found = {ref: why for ref in wanted if (why := outcome.why_not(ref))}
     for ref, state in wanted.items():
-        if ref not in found and isinstance(state, Cluster):
-            if why := standard_newly_broken(state, outcome.view, outcome):
-                found[ref] = f"it would break the standard: {why}"
+        if ref in found or not isinstance(state, Cluster):
+            continue
+        if why := standard_newly_broken(
+            outcome.view.cluster(state.number), state, outcome.view, outcome
+        ):
+            found[ref] = f"it would break the standard: {why}"
     return found
 
 
@@ -140,9 +143,7 @@ class _Reach:
         found.update(ref for ref in touched if self._whole or self._takes(ref))
         return sorted(found, key=str)
 
-    def wanted(
-        self, ref: Ref, was: Entity | None, now: Entity | None
-    ) -> tuple[Entity | None, str]:
+    def wanted(self, ref: Ref, was: Entity | None, now: Entity | None) -> tuple[Entity | None, str]:
         """The state ``ref`` should have, and what of it is lost for good."""
         if self._whole or ref.kind is not Kind.CLUSTER:
             return was, ""
@@ -155,9 +156,13 @@ class _Reach:
         return self._with_memberships(now, self._blended(was, now))
 
     def _takes(self, ref: Ref) -> bool:
-        if ref.kind is Kind.GROUP:
-            return ref.key in self._places
-        return ref.kind is Kind.CLUSTER and ref.key in self._inside
+        match ref.kind, ref.key:
+            case Kind.GROUP, int(number):
+                return number in self._places
+            case Kind.CLUSTER, int(number):
+                return ClusterNumber(number) in self._inside
+            case _:
+                return False
 
     def _blended(self, was: Cluster, now: Cluster) -> Iterator[GroupNumber]:
         """The memberships then in the places taken back, and elsewhere those of now.
@@ -216,9 +221,9 @@ class _Reach:
     def _hierarchy_that_came_or_went(self, top: GroupNumber) -> Iterator[Ref]:
         """A root group is there exactly while its hierarchy is."""
         ref = Ref(Kind.GROUP, top)
-        if (self._then.group(top) is None) != (self._now.group(top) is None):
-            if self._rooted_in(ref) is not None:
-                yield from self._with_root(ref)
+        came_or_went = (self._then.group(top) is None) != (self._now.group(top) is None)
+        if came_or_went and self._rooted_in(ref) is not None:
+            yield from self._with_root(ref)
 
 
 def _shown(ref: Ref, then: FleetView, now: FleetView) -> str:

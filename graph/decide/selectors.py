@@ -14,7 +14,7 @@ from graph.model.ref import Kind, Ref
 from graph.model.selector import Clause, HasLabel, LabelIn, LabelIs, Matching, Selector, mentions
 from graph.model.view import FleetView, entity_of
 from graph.targeting.cycles import reaches
-from graph.targeting.lookup import WILDCARD
+from graph.targeting.missing import WILDCARD
 from graph.targeting.normal import check_size, normal
 from graph.targeting.parser import parse
 from graph.targeting.value import check_order

@@ -7,18 +7,21 @@ result, so a cluster may be registered first and join its places later in the sa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Protocol
 
+from graph.model.change import Change
 from graph.model.cluster_set import ClusterSet
 from graph.model.errors import Rejected
-from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey
+from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey, LabelValue
 from graph.model.label import show
-from graph.model.names import ClusterNumber, GroupNumber, counted
+from graph.model.names import GroupNumber, counted
 from graph.model.ref import Kind, Ref
 from graph.model.view import FleetView
+
+REASONS_MAX = 20
+"""Clusters a refusal names."""
 
 
 class Declared(Protocol):
@@ -53,7 +56,7 @@ def standards(view: FleetView) -> Iterator[Standard]:
         if hierarchy.required and root is not None:
             yield Standard(
                 Ref(Kind.HIERARCHY, hierarchy.name),
-                f"every cluster is in /{hierarchy.name}",
+                _required(hierarchy.name),
                 view.everything() - view.members(root),
             )
     for key in view.label_keys():
@@ -63,47 +66,62 @@ def standards(view: FleetView) -> Iterator[Standard]:
             yield Standard(Ref(Kind.LABEL_KEY, key.name), _allowed(key), broken)
 
 
-def refuse_newly_broken(before: FleetView, after: FleetView) -> None:
-    """Refuse when a standard that stood before is broken by more clusters after."""
-    standing = {each.declared_by: each.broken for each in standards(before)}
-    for standard in standards(after):
-        if standard.declared_by not in standing:
-            continue
-        newly = standard.broken - standing[standard.declared_by]
-        if _restated(standard, before, after):
-            newly = _by_own_change(newly, str(standard.declared_by.key), before, after)
-        if newly:
-            names = tuple(after.cluster_name(number) for number in islice(newly, 20))
-            raise Rejected(
-                f"{counted(len(newly), 'cluster')} would break the standard: {standard.rule}",
-                hint="give them a place or value in the same batch, or change the standard",
-                reasons=names,
-            )
+def refuse_newly_broken(changes: Sequence[Change], before: FleetView, after: FleetView) -> None:
+    """Refuse when clusters among ``changes`` newly break a standing standard.
 
-
-def standard_newly_broken(cluster: Cluster, before: FleetView, after: Declared) -> str:
-    """The standing standard that ``cluster`` would break by becoming so; empty if none.
-
-    What ``refuse_newly_broken`` is for a fleet that has been built, this is for one cluster of a
-    fleet that is only thought of.
+    Only what changed is looked at. Whom a stricter standard catches unchanged is reported.
     """
-    was = before.cluster(cluster.number)
+    broken: dict[str, list[str]] = {}
+    for change in changes:
+        if isinstance(change.after, Cluster):
+            was = change.before if isinstance(change.before, Cluster) else None
+            if rule := standard_newly_broken(was, change.after, before, after):
+                broken.setdefault(rule, []).append(change.after.name)
+    for rule, names in broken.items():
+        raise Rejected(
+            f"{counted(len(names), 'cluster')} would break the standard: {rule}",
+            hint="give them a place or value in the same batch, or change the standard",
+            reasons=names[:REASONS_MAX],
+        )
+
+
+def standard_newly_broken(
+    was: Cluster | None, cluster: Cluster, before: FleetView, after: Declared
+) -> str:
+    """The standing standard that a cluster would break by becoming so; empty if none."""
+    return _place_newly_missing(was, cluster, before, after) or _value_newly_refused(
+        was, cluster, before, after
+    )
+
+
+def _place_newly_missing(
+    was: Cluster | None, cluster: Cluster, before: FleetView, after: Declared
+) -> str:
     for hierarchy in before.hierarchies():
-        then = after.hierarchy(hierarchy.name)
-        if not hierarchy.required or then is None or not then.required:
+        name, kept = hierarchy.name, after.hierarchy(hierarchy.name)
+        if not hierarchy.required or kept is None or not kept.required:
             continue
-        if not _is_in(cluster, then.name, after) and (
-            was is None or _is_in(was, then.name, before)
-        ):
-            return f"every cluster is in /{then.name}"
-    for name, value in cluster.labels.items():
-        old, key, then_key = was and was.labels.get(name), before.label_key(name), after.label_key(name)
-        if key is None or then_key is None or not key.allowed or not then_key.allowed:
-            continue
-        fine_before = old is None or old in key.allowed
-        if old != value and fine_before and value not in then_key.allowed:
-            return _allowed(then_key)
+        if not _is_in(cluster, name, after) and (was is None or _is_in(was, name, before)):
+            return _required(name)
     return ""
+
+
+def _value_newly_refused(
+    was: Cluster | None, cluster: Cluster, before: FleetView, after: Declared
+) -> str:
+    for name, value in cluster.labels.items():
+        key, kept = before.label_key(name), after.label_key(name)
+        if key is None or kept is None or not key.allowed or value in kept.allowed:
+            continue
+        old = None if was is None else was.labels.get(name)
+        if kept.allowed and _differs(old, value) and (old is None or old in key.allowed):
+            return _allowed(kept)
+    return ""
+
+
+def _differs(old: LabelValue | None, value: LabelValue | None) -> bool:
+    """Whether the value is another; true is not 1, where a key has taken another type."""
+    return old != value or type(old) is not type(value)
 
 
 def _is_in(cluster: Cluster, hierarchy: str, view: Declared) -> bool:
@@ -111,27 +129,10 @@ def _is_in(cluster: Cluster, hierarchy: str, view: Declared) -> bool:
     return any(group is not None and group.hierarchy == hierarchy for group in groups)
 
 
+def _required(hierarchy: str) -> str:
+    return f"every cluster is in /{hierarchy}"
+
+
 def _allowed(key: LabelKey) -> str:
     shown = ", ".join(show(each) for each in key.allowed[:5])
     return f"{key.name} is one of {shown}{', ...' if len(key.allowed) > 5 else ''}"
-
-
-def _restated(standard: Standard, before: FleetView, after: FleetView) -> bool:
-    """Whether the batch changed the list of allowed values itself."""
-    if standard.declared_by.kind is not Kind.LABEL_KEY:
-        return False
-    name = str(standard.declared_by.key)
-    was, now = before.label_key(name), after.label_key(name)
-    return was is not None and now is not None and was.allowed != now.allowed
-
-
-def _by_own_change(
-    newly: ClusterSet, key: str, before: FleetView, after: FleetView
-) -> ClusterSet:
-    """Those whose own value changed; the others only the new list has broken: they are reported."""
-
-    def changed(number: ClusterNumber) -> bool:
-        was, now = before.label(number, key), after.label(number, key)
-        return was != now or type(was) is not type(now)
-
-    return ClusterSet.of(number for number in newly if changed(number))

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import gc
 import os
+import stat
 import struct
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -55,6 +56,8 @@ def write_snapshot(snapshot: Snapshot, path: Path) -> None:
 def read_snapshot(path: Path) -> Snapshot:
     """The snapshot at ``path``, or a refusal of anything that is not one."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise _refusal(path, "is no regular file")
         data = path.read_bytes()
     except FileNotFoundError:
         raise NotFound(

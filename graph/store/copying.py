@@ -17,14 +17,19 @@ from graph.store.files import discard, publish
 from graph.store.schema import check_content, check_mark, migrate, version_of
 from graph.store.sqlite import Connection, connect_copy, connect_reader, failures, reading
 
-Progress = Callable[[int, int], None]
+PageProgress = Callable[[int, int], None]
 """Told how many pages are done, and of how many."""
 
 PAGES_A_STEP = 256
 
 
-def back_up(path: Path, destination: Path, progress: Progress | None) -> None:
+def back_up(path: Path, destination: Path, progress: PageProgress | None) -> None:
     """Copy the store at ``path`` to ``destination``, where no file is."""
+    with failures(destination):
+        _back_up(path, destination, progress)
+
+
+def _back_up(path: Path, destination: Path, progress: PageProgress | None) -> None:
     if destination.exists():
         raise Conflict(f"{destination} exists already", hint="choose another name for the backup")
     if not destination.parent.is_dir():
@@ -41,7 +46,9 @@ def back_up(path: Path, destination: Path, progress: Progress | None) -> None:
         discard(draft)
 
 
-def restore(connection: Connection, path: Path, source: Path, progress: Progress | None) -> None:
+def restore(
+    connection: Connection, path: Path, source: Path, progress: PageProgress | None
+) -> None:
     """Replace the record at ``path`` by the one in ``source``; ``connection`` is the writer's."""
     if not source.is_file():
         raise NotFound(f"{source} is not a file", hint="check the path of the backup")
@@ -69,7 +76,7 @@ def restore_draft(path: Path) -> Path:
     return path.with_name(f"{path.name}.restoring")
 
 
-def _copy(source: Path, draft: Path, progress: Progress | None) -> None:
+def _copy(source: Path, draft: Path, progress: PageProgress | None) -> None:
     with (
         failures(source),
         closing(connect_reader(source)) as original,
@@ -82,7 +89,7 @@ def _copy(source: Path, draft: Path, progress: Progress | None) -> None:
         _pour(original, copy, progress)
 
 
-def _pour(source: Connection, target: Connection, progress: Progress | None) -> None:
+def _pour(source: Connection, target: Connection, progress: PageProgress | None) -> None:
     with target.backup("main", source, "main") as copying:
         while not copying.step(PAGES_A_STEP):
             if progress is not None:

@@ -8,18 +8,19 @@ readers, in this process or others, see its commits as they happen and never wai
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from graph.model.change import Changeset, Cursor, Receipt
-from graph.model.errors import Conflict, NotFound, Unavailable
+from graph.model.errors import Conflict, Denied, NotFound, Unavailable
 from graph.model.names import Revision
-from graph.store.copying import Progress, back_up, restore, restore_draft
+from graph.store.copying import PageProgress, back_up, restore, restore_draft
 from graph.store.files import discard
 from graph.store.lock import WriterLock
-from graph.store.port import Entry, Facts, Head, Kept
+from graph.store.port import RECEIPTS_KEPT_DAYS, Entry, Facts, Head, Kept
 from graph.store.record import (
     commit_entries,
     drop_changesets,
@@ -45,11 +46,13 @@ class EmbeddedStore:
 
     sqlite_version = SQLITE_VERSION
 
-    def __init__(self, path: Path, reader: Lane, writer: Lane, lock: WriterLock | None) -> None:
+    def __init__(self, path: Path, lock: WriterLock | None, receipts_kept_days: int) -> None:
         self.path = path
-        self._reader = reader
-        self._writer = writer
+        self._reader = Lane(path, "store-reader")
+        self._writer = Lane(path, "store-writer")
         self._lock = lock
+        self._writes = lock is not None
+        self._receipts_kept_days = receipts_kept_days
 
     @classmethod
     async def open(
@@ -59,13 +62,14 @@ class EmbeddedStore:
         write: bool = True,
         create: bool = True,
         checkpoint_pages: int = CHECKPOINT_PAGES,
+        receipts_kept_days: int = RECEIPTS_KEPT_DAYS,
     ) -> EmbeddedStore:
         """Open the store at ``path``: for writing if nobody else does, or for reading.
 
         A writer makes a missing file, unless ``create`` is false, and migrates an older one.
         """
         path, lock = await asyncio.to_thread(_prepare, path, write=write, create=create)
-        store = cls(path, Lane(path, "store-reader"), Lane(path, "store-writer"), lock)
+        store = cls(path, lock, receipts_kept_days)
         try:
             await store._connect(write=write, checkpoint_pages=checkpoint_pages)
         except BaseException:
@@ -99,7 +103,13 @@ class EmbeddedStore:
         self, entries: Sequence[Entry], *, expected: Cursor, now: datetime
     ) -> tuple[Receipt, ...]:
         """Write ``entries`` in one transaction, synced once."""
-        work = partial(commit_entries, entries=entries, expected=expected, now=now)
+        work = partial(
+            commit_entries,
+            entries=entries,
+            expected=expected,
+            now=now,
+            receipts_kept_days=self._receipts_kept_days,
+        )
         return await self._writing().run(work)
 
     async def kept(self, actor: str, key: str) -> Kept | None:
@@ -125,11 +135,11 @@ class EmbeddedStore:
         """Forget changesets up to and including ``until``, which becomes the horizon."""
         await self._writing().run(partial(drop_changesets, until=until))
 
-    async def backup(self, destination: Path, *, progress: Progress | None = None) -> None:
+    async def backup(self, destination: Path, *, progress: PageProgress | None = None) -> None:
         """Write a checked copy of the record to ``destination`` while commits go on."""
         await asyncio.to_thread(back_up, self.path, destination, progress)
 
-    async def restore(self, source: Path, *, progress: Progress | None = None) -> Head:
+    async def restore(self, source: Path, *, progress: PageProgress | None = None) -> Head:
         """Become the record in the backup ``source``, or refuse it and stay as it is."""
         work = partial(restore, path=self.path, source=source, progress=progress)
         await self._writing().run(work)
@@ -145,16 +155,14 @@ class EmbeddedStore:
             _release(lock)
 
     def _writing(self) -> Lane:
-        if self._lock is None:
-            raise Conflict(
-                f"{self.path} is not open for writing", hint="open the store for writing"
-            )
+        if not self._writes:
+            raise Denied(f"{self.path} is open for reading only", hint="open the store for writing")
         return self._writer
 
 
 def _prepare(path: Path, *, write: bool, create: bool) -> tuple[Path, WriterLock | None]:
     """Make sure there is a store at ``path``, whatever links lead there; lock it to write it."""
-    path = path.resolve()
+    path = Path(os.path.realpath(path))  # where resolve() raises on links that lead in a circle
     lock = None
     try:
         if not path.parent.is_dir():
@@ -162,7 +170,7 @@ def _prepare(path: Path, *, write: bool, create: bool) -> tuple[Path, WriterLock
         if path.exists():
             check_mark(path)
         elif not (write and create):
-            raise NotFound(f"no store at {path}", hint="check the path, or create one by loading")
+            raise NotFound(f"no store at {path}", hint="check the path, or load one first")
         if write:
             lock = WriterLock.take(path)
             discard(restore_draft(path))

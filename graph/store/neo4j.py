@@ -52,7 +52,7 @@ from graph.store.neo4j_log import (
 )
 from graph.store.neo4j_migrations import AWAIT_INDEXES, FOREIGN, MIGRATIONS, SCHEMA_VERSION
 from graph.store.neo4j_rows import load_facts
-from graph.store.port import Entry, Facts, Head, Kept
+from graph.store.port import RECEIPTS_KEPT_DAYS, Entry, Facts, Head, Kept
 
 T = TypeVar("T")
 
@@ -87,10 +87,17 @@ class Timeouts:
 class Neo4jStore:
     """A record in one Neo4j database. Made by ``open``."""
 
-    def __init__(self, driver: neo4j.AsyncDriver, database: str | None, timeouts: Timeouts) -> None:
+    def __init__(
+        self,
+        driver: neo4j.AsyncDriver,
+        database: str | None,
+        timeouts: Timeouts,
+        receipts_kept_days: int,
+    ) -> None:
         self._driver = driver
         self._database = database
         self._timeouts = timeouts
+        self._receipts_kept_days = receipts_kept_days
         self._turn = asyncio.Lock()
         self._commits: set[asyncio.Task[tuple[Receipt, ...]]] = set()
         self._last: Cursor | None = None
@@ -104,13 +111,20 @@ class Neo4jStore:
         user: str = "",
         password: str = "",
         database: str | None = None,
+        create: bool = True,
         timeouts: Timeouts | None = None,
+        connections_max: int = CONNECTIONS_MAX,
+        receipts_kept_days: int = RECEIPTS_KEPT_DAYS,
     ) -> Neo4jStore:
-        """Open the record at ``url``; begin one in an empty database, migrate an older one."""
+        """Open the record at ``url`` and migrate an older one.
+
+        In an empty database a record is begun, unless ``create`` is false.
+        """
         timeouts = timeouts or Timeouts()
-        store = cls(_driver(url, user, password, timeouts), database, timeouts)
+        driver = _driver(url, user, password, timeouts, connections_max)
+        store = cls(driver, database, timeouts, receipts_kept_days)
         try:
-            await store._migrate()
+            await store._migrate(create=create)
         except BaseException:
             await store.close()
             raise
@@ -141,7 +155,7 @@ class Neo4jStore:
         self, entries: Sequence[Entry], *, expected: Cursor, now: datetime
     ) -> tuple[Receipt, ...]:
         """Write ``entries`` in one transaction; a caller that goes away does not stop it."""
-        commit = Commit(entries, expected, now)
+        commit = Commit(entries, expected, now, self._receipts_kept_days)
         task = asyncio.create_task(self._commit(commit))
         self._commits.add(task)
         task.add_done_callback(self._committed)
@@ -172,7 +186,7 @@ class Neo4jStore:
 
     async def drop(self, until: Cursor) -> None:
         """Forget changesets up to and including ``until``, which becomes the horizon."""
-        await self._run(lambda ask: raise_horizon(ask, until))
+        await self._run(_locked(lambda ask: raise_horizon(ask, until)))
         while await self._run(_locked(sweep_changesets)):
             pass
 
@@ -207,9 +221,10 @@ class Neo4jStore:
     async def _until_known(self, commit: Commit, seconds: float) -> tuple[Receipt, ...]:
         clock = asyncio.get_running_loop().time
         give_up: float | None = None
+        work = _locked(lambda ask: commit_entries(ask, commit))
         while True:
             try:
-                return await self._transact(lambda ask: commit_entries(ask, commit), seconds)
+                return await self._transact(work, seconds)
             except (IncompleteCommit, DatabaseError, TimeoutError) as error:
                 give_up = give_up or clock() + self._timeouts.retry_seconds
                 if clock() >= give_up:
@@ -270,7 +285,7 @@ class Neo4jStore:
         ):
             return await session.execute_write(unit)
 
-    async def _migrate(self) -> None:
+    async def _migrate(self, *, create: bool) -> None:
         schema = await self._run(read_schema)
         if schema > SCHEMA_VERSION:
             raise Conflict(
@@ -284,6 +299,10 @@ class Neo4jStore:
             raise Invalid(
                 "the Neo4j database holds data of the same labels that is no record of trellis",
                 hint="use a database of its own; this one was left as it is",
+            )
+        if schema == 0 and not create:
+            raise NotFound(
+                "the Neo4j database holds no record", hint="check the URL, or load a fleet first"
             )
         for migration in MIGRATIONS[schema:]:
             for statement in migration:
@@ -310,7 +329,9 @@ def _locked(work: Callable[[Ask], Awaitable[T]]) -> Callable[[Ask], Awaitable[T]
     return locked
 
 
-def _driver(url: str, user: str, password: str, timeouts: Timeouts) -> neo4j.AsyncDriver:
+def _driver(
+    url: str, user: str, password: str, timeouts: Timeouts, connections_max: int
+) -> neo4j.AsyncDriver:
     _check_url(url)
     try:
         return neo4j.AsyncGraphDatabase.driver(  # pyright: ignore[reportUnknownMemberType] - as above
@@ -320,7 +341,7 @@ def _driver(url: str, user: str, password: str, timeouts: Timeouts) -> neo4j.Asy
             connection_acquisition_timeout=timeouts.acquire_seconds,
             max_transaction_retry_time=timeouts.retry_seconds,
             initial_retry_delay=FIRST_RETRY_SECONDS,
-            max_connection_pool_size=CONNECTIONS_MAX,
+            max_connection_pool_size=connections_max,
             liveness_check_timeout=IDLE_SECONDS_UNCHECKED,
             notifications_min_severity="OFF",
             telemetry_disabled=True,

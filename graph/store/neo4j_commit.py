@@ -11,9 +11,9 @@ from uuid import uuid4
 from graph.model.change import Changeset, Cursor, Receipt
 from graph.model.errors import Unavailable
 from graph.store.codec import encode_moment
-from graph.store.neo4j_clock import Ask, Clock, lock_clock, read_clock, write_clock
+from graph.store.neo4j_clock import Ask, Clock, read_clock, write_clock
 from graph.store.neo4j_facts import writes
-from graph.store.port import RECEIPTS_KEPT_DAYS, Claim, Entry
+from graph.store.port import Claim, Entry
 from graph.store.sealing import Sealed, seal_entries, used_already
 
 RECEIPTS_A_SWEEP = 5_000
@@ -46,14 +46,14 @@ class Commit:
     entries: Sequence[Entry]
     expected: Cursor
     now: datetime
+    receipts_kept_days: int
     attempt: str = field(default_factory=lambda: uuid4().hex)
     receipts: tuple[Receipt, ...] | None = None
     """What an earlier try was about to return; None while none came that far."""
 
 
 async def commit_entries(ask: Ask, commit: Commit) -> tuple[Receipt, ...]:
-    """Write the entries in order, all or nothing."""
-    await lock_clock(ask)
+    """Write the entries in order, all or nothing; the Clock is locked."""
     clock = await read_clock(ask)
     if commit.receipts is not None and await _happened(ask, commit, clock):
         return commit.receipts
@@ -87,7 +87,7 @@ async def _write_receipts(ask: Ask, commit: Commit, sealed: Sequence[Sealed]) ->
     claims = [(each.claim, each.receipt) for each in sealed if each.claim]
     if not claims:
         return
-    oldest = encode_moment(commit.now - timedelta(days=RECEIPTS_KEPT_DAYS))
+    oldest = encode_moment(commit.now - timedelta(days=commit.receipts_kept_days))
     rows = [
         {
             "actor": claim.actor,

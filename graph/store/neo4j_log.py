@@ -15,7 +15,6 @@ from graph.store.neo4j_clock import (
     Row,
     Unsettled,
     cursor_at,
-    lock_clock,
     read_clock,
     write_clock,
 )
@@ -137,8 +136,7 @@ async def find_revision(ask: Ask, moment: datetime) -> Revision:
 
 
 async def raise_horizon(ask: Ask, until: Cursor) -> None:
-    """Let the log begin after ``until``; what lies before is then as good as gone."""
-    await lock_clock(ask)
+    """Let the log begin after ``until``, what lies before being as good as gone; under the lock."""
     clock = await read_clock(ask)
     await _check_cursor(ask, clock, until)
     if until.revision == clock.horizon:

@@ -10,7 +10,8 @@ S4  ``changesets(after=cursor)`` has no gap and no repeat; a cursor that is too 
     history, raises ``ResyncRequired`` before the first changeset, never silence.
 S5  What ``commit`` returned survives kill -9 and power loss.
 S6  An idempotency key belongs to its actor and is kept with its receipt in the transaction of the
-    changeset, for ``RECEIPTS_KEPT_DAYS`` whatever the horizon. A refusal leaves the key free.
+    changeset, for the days the adapter was opened with whatever the horizon. A refusal leaves the
+    key free.
 S7  A cursor carries the chain hash, so another history cannot be mistaken for this one.
 S8  Names compare byte for byte.
 S9  ``load``, ``changesets`` and the chain agree; the engine's ``verify`` proves it.
@@ -98,7 +99,8 @@ class Store(Protocol):
         Their changesets carry the revisions right after ``expected``, none dated before the one
         it follows; ``graph.store.sealing`` checks and seals them alike for every adapter. A claim
         whose key is kept already is a ``Conflict``: its batch has happened. ``now`` dates the
-        claims; claims older than ``RECEIPTS_KEPT_DAYS`` may be forgotten here.
+        claims; those that have been kept for long enough (S6) may be forgotten here. A store that
+        was opened for reading is ``Denied``, which no second try would change.
         """
         ...
 
@@ -132,3 +134,4 @@ class Store(Protocol):
 
 
 RECEIPTS_KEPT_DAYS = 30
+"""How long receipts are kept unless an adapter is told otherwise."""

@@ -19,7 +19,7 @@ from graph.store.codec import (
     encode_entity,
     encode_moment,
 )
-from graph.store.port import RECEIPTS_KEPT_DAYS, Claim, Entry, Facts, Head, Kept
+from graph.store.port import Claim, Entry, Facts, Head, Kept
 from graph.store.sealing import Sealed, seal_entries, used_already
 from graph.store.sqlite import Connection, reading, transaction
 
@@ -73,13 +73,18 @@ def load_facts(connection: Connection) -> Facts:
 
 
 def commit_entries(
-    connection: Connection, *, entries: Sequence[Entry], expected: Cursor, now: datetime
+    connection: Connection,
+    *,
+    entries: Sequence[Entry],
+    expected: Cursor,
+    now: datetime,
+    receipts_kept_days: int,
 ) -> tuple[Receipt, ...]:
     """Write ``entries`` in order, all or nothing."""
     with transaction(connection):
         meta = read_meta(connection)
         sealed = seal_entries(entries, expected=expected, head=meta.head, chain=meta.chain)
-        _forget_receipts(connection, now)
+        _forget_receipts(connection, now - timedelta(days=receipts_kept_days))
         numbers = meta.head.numbers
         for entry in sealed:
             if entry.changeset is not None:
@@ -131,9 +136,8 @@ def _write_receipt(connection: Connection, claim: Claim, receipt: Receipt, now: 
     )
 
 
-def _forget_receipts(connection: Connection, now: datetime) -> None:
-    oldest = encode_moment(now - timedelta(days=RECEIPTS_KEPT_DAYS))
-    connection.execute("DELETE FROM receipts WHERE at < ?", (oldest,))
+def _forget_receipts(connection: Connection, before: datetime) -> None:
+    connection.execute("DELETE FROM receipts WHERE at < ?", (encode_moment(before),))
 
 
 def _write_head(connection: Connection, sealed: Sequence[Sealed], numbers: Numbers) -> None:

@@ -172,11 +172,16 @@ def reading(connection: Connection) -> Generator[None]:
 
 @contextmanager
 def failures(path: Path) -> Generator[None]:
-    """Turn SQLite's failures inside into ours."""
+    """Turn the failures of SQLite and of the file system inside into ours."""
     try:
         yield
     except apsw.Error as error:
         raise _in_our_words(error, path) from error
+    except OSError as error:
+        raise Unavailable(
+            f"{error.filename or path} cannot be read or written: {error.strerror or error}",
+            hint=_PERMISSIONS,
+        ) from error
 
 
 def _in_our_words(error: apsw.Error, path: Path) -> TrellisError:

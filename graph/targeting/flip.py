@@ -169,7 +169,7 @@ class _Search:
         if above is None:
             return None
         up = join(above, self._facts, self._view)
-        return (up,) if up.replaces else (*leaving, up)
+        return (up,) if up.replaces else (up, *leaving)
 
     def _into(self, clause: Under | Only | Matching) -> _Way:
         if not isinstance(clause, Matching):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from graph.model.command import (
     RemoveLabel,
     RenameGroup,
     RetireCluster,
+    Revert,
     SaveSelector,
     UpdateCluster,
     UpdateGroup,
@@ -122,7 +124,9 @@ def test_types_are_not_converted() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [Revert(Revision(1), "everything", Revision(2), ()), SaveSelector("all", Everything())], ids=str
+    "command",
+    [Revert(Revision(1), "everything", Revision(2), ()), SaveSelector("all", Everything())],
+    ids=str,
 )
 def test_what_only_the_engine_makes_has_no_form_in_a_file(command: Command) -> None:
     with pytest.raises(Invalid) as refusal:
@@ -261,3 +265,22 @@ def test_what_is_no_file_is_refused(tmp_path: Path, make: Callable[[Path], None]
     make(tmp_path / "fleet.jsonl")
     with pytest.raises(Invalid, match="cannot be read"):
         list(read_commands(str(tmp_path / "fleet.jsonl")))
+
+
+def test_a_key_given_twice_among_many_costs_no_more_than_a_line_without(tmp_path: Path) -> None:
+    keys = [f"key-{number}" for number in range(20_000)]
+
+    def cost(names: list[str], refusal: str) -> float:
+        """Processor seconds, the least of three: others share this machine."""
+        file = tmp_path / "commands.jsonl"
+        file.write_text("{" + ",".join(f'"{name}":0' for name in names) + "}")
+        spent: list[float] = []
+        for _ in range(3):
+            started = time.process_time()
+            with pytest.raises(Invalid, match=refusal):
+                list(read_commands(str(file)))
+            spent.append(time.process_time() - started)
+        return min(spent)
+
+    honest = cost(keys, "a mapping with one key")
+    assert cost([*keys, keys[-1]], '"key-19999" is given twice') < 10 * honest

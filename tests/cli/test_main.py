@@ -63,6 +63,67 @@ def test_a_wrong_store_url_is_refused(
     assert "secret" not in error
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "select all",
+        "explain ny-1 all",
+        "tree /geo",
+        "facets size",
+        "cypher all",
+        "apply geo.jsonl --reason try",
+        "preview geo.jsonl",
+        "save mine all",
+        "history ny-1",
+        "revert everything --to 1",
+        "revert everything --to 1 --dry-run",
+        "report",
+        "verify",
+        "backup copy.db",
+        "restore geo.jsonl --yes",
+        "compact --until 1",
+    ],
+)
+def test_a_mistyped_store_is_an_error_and_not_an_empty_fleet(
+    place: Path, words: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (place / "geo.jsonl").write_text('{"createHierarchy":{"name":"geo"}}')
+    assert run(["--store", "sqlite:///flete.db", *words.split()]) == 1
+    error = capfd.readouterr().err
+    assert error.startswith("error: no store at ")
+    assert "check the path" in error
+    assert [each.name for each in place.iterdir()] == ["geo.jsonl"]
+
+
+def test_load_makes_the_store(place: Path) -> None:
+    (place / "geo.jsonl").write_text('{"createHierarchy":{"name":"geo"}}')
+    assert run(["--store", "sqlite:///new.db", "load", "geo.jsonl"]) == 0
+    assert (place / "new.db").exists()
+
+
+def test_a_time_outside_the_calendar_is_refused(
+    fleet: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["select", "all", "--as-of", "9999-12-31T23:59:59-23:00"]) == 1
+    assert "is neither a revision nor a time" in capfd.readouterr().err
+
+
+def test_a_file_cannot_be_the_archive(fleet: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (fleet / "trellis.db.archive").write_text("a file")
+    assert run(["compact", "--until", "1"]) == 1
+    error = capfd.readouterr().err
+    assert "trellis.db.archive cannot be the archive directory: File exists\n" in error
+
+
+def test_what_the_system_refuses_is_said_with_its_reason(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (place / "demo").write_text("a file")
+    monkeypatch.setenv("TRELLIS_DEMO_DIRECTORY", "demo")
+    assert run(["demo", "--clusters", "100"]) == 1
+    assert capfd.readouterr().err.startswith("error: demo: File exists\n  check the path")
+
+
 def test_backup_is_for_the_embedded_store(capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["--store", "bolt://127.0.0.1:1", "backup", "copy.db"]) == 1
     assert "neo4j-admin" in capfd.readouterr().err
@@ -79,6 +140,9 @@ HOSTILE = {
     "unknown.jsonl": b'{"dropGroup":{"path":"/geo/us"}}',
     "types.jsonl": b'{"createGroup":{"path":7}}',
     "huge.jsonl": b'{"registerCluster":{"name":"a","labels":{"lanes":1e400}}}',
+    "digits.jsonl": b'{"registerCluster":{"name":"a","labels":{"lanes":1%s}}}' % (b"0" * 400),
+    "text.jsonl": b'{"registerCluster":{"name":"a","labels":{"size":1%s}}}' % (b"0" * 4_000),
+    "digits.yaml": b"registerCluster: {name: a, labels: {lanes: 1%s}}" % (b"0" * 400),
     "late.jsonl": b'{"createGroup":{"path":"/geo/x"}}\nnonsense\n',
     "refused.jsonl": b'{"createGroup":{"path":"/geo/x"}}\n{"createGroup":{"path":"/nope/x"}}\n',
     "cycle.jsonl": b'{"moveGroup":{"path":"/geo/us","parent":"/geo/us/northeast"}}',

@@ -31,7 +31,11 @@ def test_a_moment_is_a_revision_or_a_time_with_its_zone() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "-1", "1.5", "yesterday", "2026-11-01", "2026-11-01T00:00", "9" * 30, "\u0661"]
+    "text",
+    [
+        *("", "-1", "1.5", "yesterday", "2026-11-01", "2026-11-01T00:00", "9" * 30, "\u0661"),
+        *("9999-12-31T23:59:59-23:00", "0001-01-01T00:00+23:00"),
+    ],
 )
 def test_anything_else_is_no_moment(text: str) -> None:
     with pytest.raises(Invalid, match="neither a revision nor a time"):

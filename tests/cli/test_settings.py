@@ -1,9 +1,16 @@
 from __future__ import annotations
 
-import pytest
+import re
+from dataclasses import fields
+from pathlib import Path
 
-from cli.settings import names, read_settings
+import pytest
+from pydantic import BaseModel
+
+from cli.settings import Neo4jSettings, Settings, StoreSettings, names, read_settings
 from graph.model.errors import Invalid
+from graph.store.neo4j import CONNECTIONS_MAX, Timeouts
+from graph.store.port import RECEIPTS_KEPT_DAYS
 
 
 def test_a_fresh_machine_needs_no_settings() -> None:
@@ -64,6 +71,37 @@ def test_every_setting_is_described() -> None:
     for section, field in names().values():
         holder = type(getattr(settings, section)) if section else type(settings)
         assert holder.model_fields[field].description, (section, field)
+
+
+def test_the_operating_page_tells_every_default_and_what_it_does() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "operating.md").read_text("utf-8")
+    told = re.findall(r"^\| `(TRELLIS_\w+)` \| (.*?) \| (.*) \|$", page, re.MULTILINE)
+    models: dict[str, type[BaseModel]] = {
+        section: kind
+        for section, field in Settings.model_fields.items()
+        if isinstance(kind := field.annotation, type) and issubclass(kind, BaseModel)
+    }
+    expected: list[tuple[str, str, str]] = []
+    for name, (section, field) in names().items():
+        found = models.get(section, Settings).model_fields[field]
+        default = "" if found.default_factory else str(found.default).strip("*")
+        expected.append((name, f"`{default}`" if default else "", found.description or ""))
+    assert told == expected
+
+
+def test_waits_for_neo4j_are_settings_with_the_defaults_of_the_store() -> None:
+    waits = {each.name: each.default for each in fields(Timeouts)}
+    known = Neo4jSettings.model_fields
+    assert {name: known[name].default for name in waits} == waits
+    assert known["connections_max"].default == CONNECTIONS_MAX
+    assert StoreSettings.model_fields["receipts_kept_days"].default == RECEIPTS_KEPT_DAYS
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "0", "-1"])
+@pytest.mark.parametrize("name", ["TRELLIS_NEO4J_READ_SECONDS", "TRELLIS_GRAPH_POLL_SECONDS"])
+def test_a_wait_is_finite(name: str, value: str) -> None:
+    with pytest.raises(Invalid, match=name):
+        read_settings({name: value})
 
 
 def test_settings_are_frozen() -> None:

@@ -102,6 +102,38 @@ def test_a_reader_that_has_seen_enough_is_no_error(trellis: Trellis) -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+@pytest.mark.parametrize("words", [["select", "all"], ["generate"], ["--help"], ["--version"]])
+def test_output_that_nobody_can_take_is_an_error_of_one_line(
+    fleet: Trellis, words: list[str]
+) -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = fleet.start(*words, stdout=full.fileno())
+        _, errors = process.communicate(timeout=60)
+    assert errors.startswith(b"error: the output: No space left on device\n")
+    assert b"Traceback" not in errors
+    assert b"Exception ignored" not in errors
+    assert process.returncode == 1
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_the_caller_closed_are_no_error(fleet: Trellis, closed: str) -> None:
+    command = " ".join(fleet.words(("select", "all", "-o", "name")))
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{command} {closed}"], cwd=fleet.directory, capture_output=True
+    )
+    assert b"Traceback" not in done.stderr
+    assert done.returncode == 0
+    assert "the record is whole" in fleet("verify")
+
+
+def test_a_link_that_leads_to_itself_is_no_store(trellis: Trellis) -> None:
+    (trellis.directory / "trellis.db").symlink_to("trellis.db")
+    (trellis.directory / "geo.jsonl").write_text('{"createHierarchy":{"name":"geo"}}')
+    for words in (("select", "all"), ("load", "geo.jsonl")):
+        assert trellis(*words, expect=1).startswith("error: ")
+
+
 def test_a_terminal_sees_colour_and_a_progress_bar(trellis: Trellis, fleet_file: Path) -> None:
     said = trellis.on_a_terminal("load", str(fleet_file), "--batch", "500")
     assert f"loading {fleet_file}" in said

@@ -13,7 +13,7 @@ import os
 import shutil
 import subprocess
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import neo4j
 import pytest
@@ -38,9 +38,12 @@ class Server:
         wipe(self.url, self.user, self.password)
 
 
-def server(line: Line = LTS) -> Server:
-    """The session's server of ``line``, or a loud skip; a failure where one is required."""
-    found = _find(line)
+def server(line: Line = LTS, *, short_lived: bool = True) -> Server:
+    """The session's server of ``line``, or a loud skip; a failure where one is required.
+
+    Who measures it asks for one that is not ``short_lived``: those run without the optimiser.
+    """
+    found = _find(line, short_lived)
     if isinstance(found, Server):
         return found
     if REQUIRED_WORDS[line] in os.environ.get("TRELLIS_TEST_REQUIRE", "").split(","):
@@ -55,10 +58,10 @@ def local_server(line: Line = LTS) -> LocalServer:
 
 
 @cache
-def _find(line: Line) -> Server | str:
+def _find(line: Line, short_lived: bool) -> Server | str:
     """The server, or what was missing; asked once, so that a failure is not tried forty times."""
     missing: list[str] = []
-    for attempt in (_from_url, _from_docker, _from_maven):
+    for attempt in (_from_url, _from_docker, partial(_from_maven, short_lived=short_lived)):
         try:
             return attempt(line)
         except Missing as error:
@@ -119,7 +122,7 @@ def _docker_answers() -> bool:
         return False
 
 
-def _from_maven(line: Line) -> Server:
-    started = LocalServer.start(line, short_lived=True)
+def _from_maven(line: Line, *, short_lived: bool) -> Server:
+    started = LocalServer.start(line, short_lived=short_lived)
     atexit.register(started.stop)
     return Server(started.url, started.user, started.password, started)

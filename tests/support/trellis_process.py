@@ -10,8 +10,8 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 TIMEOUT_SECONDS = 120
@@ -23,6 +23,8 @@ class Trellis:
 
     directory: Path
     started: list[subprocess.Popen[bytes]]
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names in its environment, beside the actor."""
 
     def __call__(self, *arguments: str, expect: int = 0, stdin: bytes | None = None) -> str:
         """Run to the end; the output if the exit code is the expected one, errors included."""
@@ -42,14 +44,16 @@ class Trellis:
         assert "Traceback" not in output
         return output
 
-    def start(self, *arguments: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    def start(
+        self, *arguments: str, stdin: int = subprocess.DEVNULL, stdout: int = subprocess.PIPE
+    ) -> subprocess.Popen[bytes]:
         """Begin, and leave the rest to the test."""
         process = subprocess.Popen(
             self.words(arguments),
             cwd=self.directory,
             env=self._environment(),
             stdin=stdin,
-            stdout=subprocess.PIPE,
+            stdout=stdout,
             stderr=subprocess.PIPE,
         )
         self.started.append(process)
@@ -61,7 +65,7 @@ class Trellis:
 
     def _environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if "TRELLIS" not in name}
-        return kept | {"TRELLIS_ACTOR": "tester", "PYTHONWARNINGS": "error"}
+        return kept | {"TRELLIS_ACTOR": "tester", "PYTHONWARNINGS": "error", **self.settings}
 
     def on_a_terminal(self, *arguments: str) -> str:
         """Run to the end on a terminal of its own; what a person would have seen."""

@@ -13,9 +13,12 @@ from graph.model.command import (
     Command,
     CreateGroup,
     CreateHierarchy,
+    DeclareLabel,
+    DeleteGroup,
     DeleteSelector,
     Join,
     Leave,
+    MoveGroup,
     RegisterCluster,
     RemoveLabel,
     RenameGroup,
@@ -26,9 +29,19 @@ from graph.model.command import (
 )
 from graph.model.errors import Conflict, Invalid, NotFound, Rejected, SelectorNotFound
 from graph.model.inventory import LabelType
-from graph.model.names import GroupNumber
-from graph.model.selector import Under
+from graph.model.names import GROUP_DEPTH_MAX, GroupNumber
+from graph.model.selector import (
+    And,
+    Comparison,
+    HasLabel,
+    LabelIn,
+    LabelIs,
+    Matching,
+    Not,
+    Under,
+)
 from graph.model.view import group_at
+from graph.targeting.normal import LIST_LENGTH_MAX
 from small import give, small
 
 
@@ -138,3 +151,113 @@ def test_a_key_declared_anew_with_another_type_in_one_batch_is_a_change():
     )
     assert fleet.cluster(fleet.cluster_number("york-1")).labels["lanes"] is True
     assert fleet.label_key("lanes").type is LabelType.BOOLEAN
+
+
+# what a command names
+
+
+def swapped():
+    """Two groups that have taken each other's name, each with its own /x below."""
+    fleet = small()
+    give(
+        fleet,
+        *(CreateGroup(path) for path in ("/geo/a", "/geo/b", "/geo/a/x", "/geo/b/x")),
+        SaveSelector("ex", "/geo/a/x"),
+    )
+    give(
+        fleet,
+        RenameGroup("/geo/a", "t"),
+        RenameGroup("/geo/b", "a"),
+        RenameGroup("/geo/t", "b"),
+    )
+    return fleet
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        DeleteGroup("/geo/a/x"),
+        UpdateGroup("/geo/a/x", "title"),
+        CreateGroup("/geo/a/x/y"),
+        CreateGroup("/geo/a/z"),
+        Join("york-1", "/geo/a/x"),
+        RegisterCluster("york-2", groups=("/geo/a/x",)),
+        MoveGroup("/geo/ca", "/geo/a/x"),
+        SaveSelector("new", "/geo/a/x or all"),
+        SaveSelector("new", "/geo/a/*/x"),
+    ],
+    ids=str,
+)
+def test_a_path_through_a_renamed_group_has_changed(command):
+    with pytest.raises(Conflict, match="has changed at revision 3, after the expected 2"):
+        give(swapped(), command, expected=2)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        RegisterCluster("york-2", labels={"lanes": 3}),
+        UpdateCluster("york-1", labels={"lanes": 3}),
+        SaveSelector("new", "lanes = 3"),
+        SaveSelector("new", HasLabel("lanes")),
+    ],
+    ids=str,
+)
+def test_a_label_key_counts_as_named(command):
+    fleet = small()
+    give(fleet, DeclareLabel("lanes", LabelType.NUMBER, unit="checkouts"))
+    with pytest.raises(Conflict, match="label_key:lanes has changed at revision 2"):
+        give(fleet, command, expected=1)
+    give(fleet, command, expected=2)
+
+
+def test_a_saved_selector_named_in_text_counts_as_named():
+    fleet = small()
+    give(fleet, SaveSelector("texas", "/geo/us/ny"))
+    with pytest.raises(Conflict, match="saved_selector:texas"):
+        give(fleet, SaveSelector("new", "@texas and size = large"), expected=1)
+
+
+def test_what_the_batch_makes_itself_has_not_changed_since():
+    fleet = small()
+    give(
+        fleet,
+        CreateGroup("/geo/mx"),
+        RegisterCluster("mx-1", labels={"fresh": True}, groups=("/geo/mx",)),
+        SaveSelector("mexico", "/geo/mx and fresh = true"),
+        expected=1,
+    )
+    with pytest.raises(SelectorNotFound):
+        give(fleet, SaveSelector("bad", "/geo/nowhere"), expected=1)
+
+
+# selectors given as trees
+
+
+def test_a_tree_is_kept_in_the_one_shape():
+    fleet = small()
+    tree = And((And((LabelIs("lanes", Comparison.EQ, 2.0),)), LabelIn("lanes", (1, 1.0, 2))))
+    give(fleet, SaveSelector("tree", tree), SaveSelector("text", "lanes = 2 and lanes in (1, 2)"))
+    tree, text = fleet.saved_selector("tree").selector, fleet.saved_selector("text").selector
+    assert repr(tree) == repr(text)
+
+
+@pytest.mark.parametrize(
+    ("tree", "says"),
+    [
+        (LabelIs("size", Comparison.LT, "small"), "which < does not order"),
+        (LabelIs("size", Comparison.EQ, 1), 'label "size" is a text, and 1 is a number'),
+        (LabelIs("lanes", Comparison.EQ, True), "is a number, and true is a boolean"),
+        (Not(LabelIn("lanes", (1, "two"))), "is a text"),
+        (LabelIs("lanes", Comparison.EQ, float("inf")), "out of range"),
+        (LabelIn("lanes", ()), "0 values in one list"),
+        (LabelIn("lanes", tuple(range(LIST_LENGTH_MAX + 1))), "1,001 values in one list"),
+        (And(()), "of no selectors"),
+        (Matching(GroupNumber(0), ("*", "Not A Name")), "is not a group name"),
+        (Matching(GroupNumber(0), ("*",) * GROUP_DEPTH_MAX), "a pattern of 32 levels"),
+    ],
+    ids=str,
+)
+def test_a_tree_no_text_could_say_is_refused(tree, says):
+    with pytest.raises(Invalid, match=says):
+        give(small(), SaveSelector("bad", tree))

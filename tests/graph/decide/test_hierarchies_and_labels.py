@@ -97,3 +97,36 @@ def test_a_standard_declared_over_a_fleet_that_breaks_it_is_reported_not_refused
 def test_allowed_values_have_the_keys_type():
     with pytest.raises(Invalid, match="is a number"):
         give(small(), DeclareLabel("lanes", LabelType.NUMBER, allowed=("two",)))
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        (
+            UpdateCluster("york-1", labels={"size": "large"}),
+            DeclareLabel("size", LabelType.TEXT, allowed=("small",)),
+        ),
+        (
+            DeclareLabel("size", LabelType.TEXT),
+            UpdateCluster("york-1", labels={"size": "huge"}),
+            DeclareLabel("size", LabelType.TEXT, allowed=("large", "small")),
+        ),
+    ],
+    ids=["narrowed", "reordered"],
+)
+def test_a_restated_list_does_not_excuse_a_value_given_against_it(batch):
+    fleet = small()
+    with pytest.raises(Rejected, match="1 cluster would break the standard: size") as refusal:
+        give(fleet, *batch)
+    assert refusal.value.reasons == ("york-1",)
+
+
+def test_clusters_that_only_the_restated_list_breaks_are_reported():
+    fleet = small()
+    give(
+        fleet,
+        UpdateCluster("york-1", labels={"size": "small"}),
+        UpdateCluster("austin-1", title="touched, its size is as it was"),
+        DeclareLabel("size", LabelType.TEXT, allowed=("small",)),
+    )
+    assert broken(fleet) == {'size is one of "small"': {"austin-1"}}

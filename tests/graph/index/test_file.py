@@ -169,13 +169,10 @@ def test_a_missing_file_is_not_found(path: Path) -> None:
         read_snapshot(path)
 
 
-def test_a_directory_in_its_place_is_an_unavailable_file(path: Path) -> None:
-    path.mkdir()
-    with pytest.raises(Unavailable):
-        read_snapshot(path)
-    with pytest.raises(Unavailable, match="cannot be written"):
-        write_snapshot(a_snapshot(), path)
-    assert [each.name for each in path.parent.iterdir()] == [path.name]
+def test_what_is_no_regular_file_is_refused_and_not_read(tmp_path: Path) -> None:
+    for path in (tmp_path, Path("/dev/zero")):
+        with pytest.raises(Invalid, match="is no regular file"):
+            read_snapshot(path)
 
 
 def test_a_disk_without_room_is_refused_and_leaves_the_older_file_as_it_was(path: Path) -> None:

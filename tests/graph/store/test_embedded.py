@@ -8,13 +8,16 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
 import pytest
 
+from graph.engine import Engine
 from graph.model.change import Cursor
-from graph.model.errors import Conflict, Invalid, NotFound, ResyncRequired, Unavailable
+from graph.model.command import Batch, CreateHierarchy
+from graph.model.errors import Conflict, Denied, Invalid, NotFound, ResyncRequired, Unavailable
 from graph.model.names import Revision
 from graph.model.ref import Ref
 from graph.store.embedded import EmbeddedStore
@@ -138,12 +141,24 @@ class TestOpening:
             finally:
                 await store.close()
 
+    async def test_receipts_are_kept_for_as_many_days_as_it_was_told(self, path: Path) -> None:
+        store = await EmbeddedStore.open(path, receipts_kept_days=2)
+        claim = Claim("ann", "k", "d")
+        made = at(0)
+        head = (await store.head()).cursor
+        await store.commit([Entry(None, claim)], expected=head, now=made)
+        for days, kept in ((2, True), (3, False)):
+            other = Entry(None, Claim("ann", f"after-{days}", "d"))
+            await store.commit([other], expected=head, now=made + timedelta(days=days))
+            assert (await store.kept("ann", "k") is not None) is kept
+        await store.close()
+
     async def test_a_closed_store_says_so(self, history: History) -> None:
         await history.store.close()
         await history.store.close()
         with pytest.raises(Unavailable, match="closed"):
             await history.store.head()
-        with pytest.raises(Conflict, match="not open for writing"):
+        with pytest.raises(Unavailable, match="closed"):
             await history.put(cluster(9))
 
     async def test_what_cannot_be_read_is_unavailable(self, path: Path) -> None:
@@ -209,9 +224,18 @@ class TestOneWriter:
             reader.drop(history.cursor),
             reader.restore(path),
         ):
-            with pytest.raises(Conflict, match="not open for writing"):
+            with pytest.raises(Denied, match="open for reading only"):
                 await attempt
         await reader.close()
+
+    async def test_an_engine_over_a_reader_is_refused_at_once(
+        self, history: History, path: Path
+    ) -> None:
+        engine = await Engine.open(await EmbeddedStore.open(path, write=False))
+        batch = Batch((CreateHierarchy("new"),), "ana", "try")
+        with pytest.raises(Denied, match="open for reading only"):
+            await engine.execute(batch)
+        await engine.close()
 
     async def test_readers_without_a_writer_read_what_a_killed_one_left(
         self, history: History, path: Path, tmp_path: Path
@@ -408,6 +432,18 @@ class TestRestore:
         store = await EmbeddedStore.open(path)
         assert exact(by_ref((await store.load()).entities)) == exact(again.facts)
         await store.close()
+
+    async def test_a_name_the_file_system_refuses_is_unavailable(
+        self, history: History, tmp_path: Path
+    ) -> None:
+        store = embedded(history)
+        for length in (300, 250):  # too long; too long with what a draft adds to it
+            name = tmp_path / ("x" * length)
+            with pytest.raises(Unavailable, match="xxx"):
+                await store.backup(name)
+        with pytest.raises(Unavailable, match="cannot be read or written"):
+            await store.restore(tmp_path / ("x" * 300))
+        await self.still_there(history)
 
     async def test_a_restore_leaves_nothing_beside_the_store(
         self, history: History, tmp_path: Path, backup: Path

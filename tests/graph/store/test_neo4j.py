@@ -229,6 +229,8 @@ async def test_a_clock_that_somebody_edited_is_not_believed(
     look(where, "MATCH (k:Clock) SET k.revision = 7")
     with pytest.raises(Invalid, match="does not fit together"):
         await store.head()
+    with pytest.raises(Invalid, match="does not fit together"):
+        await history.put(cluster(1))
 
 
 async def test_a_database_emptied_under_a_store_is_unavailable(

@@ -239,10 +239,10 @@ def test_a_number_beyond_the_largest_is_not_proposed(twin: Twin) -> None:
         ("/geo and size = large", "remove label size"),
         ("/geo/us/west and not /geo/us/northeast", "join /geo/us/west"),
         ("/devices", ""),
-        ("/devices/grill", "leave /devices/grill/acme/acme3000, then join /devices"),
+        ("/devices/grill", "join /devices, then leave /devices/grill/acme/acme3000"),
         (
             "/devices/fryer and not /devices/grill",
-            "leave /devices/grill/acme/acme3000, then join /devices/fryer",
+            "join /devices/fryer, then leave /devices/grill/acme/acme3000",
         ),
         ("/franchise", "leave /franchise/master041/fr07"),
     ],

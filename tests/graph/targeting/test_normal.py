@@ -41,6 +41,17 @@ def test_a_tree_built_by_anybody_is_brought_into_shape() -> None:
     assert normal(tree) == And((A, B, C, Not(Except(A, LabelIn("x", (1,))))))
 
 
+def test_clauses_are_passed_on_while_a_tree_is_brought_into_shape() -> None:
+    tree = And((A, Not(B), Except(C, And((A, B)))))
+    assert normal(tree, lambda clause: A) == And((A, Not(A), Except(A, A)))
+
+
+@pytest.mark.parametrize("tree", [And(()), Not(Or(())), LabelIn("a", ())], ids=str)
+def test_a_tree_of_nothing_is_refused(tree: Selector) -> None:
+    with pytest.raises(Invalid, match=r"of no selectors|0 values"):
+        check_size(tree)
+
+
 def test_a_tree_within_the_bounds_is_returned_as_it_is() -> None:
     wide = Or(tuple(HasLabel(f"k{number}") for number in range(CLAUSES_MAX)))
     assert check_size(wide) is wide
