@@ -175,6 +175,13 @@ def test_what_is_no_regular_file_is_refused_and_not_read(tmp_path: Path) -> None
             read_snapshot(path)
 
 
+def test_a_directory_in_its_place_is_not_overwritten(path: Path) -> None:
+    path.mkdir()
+    with pytest.raises(Unavailable, match="cannot be written"):
+        write_snapshot(a_snapshot(), path)
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
 def test_a_disk_without_room_is_refused_and_leaves_the_older_file_as_it_was(path: Path) -> None:
     write_snapshot(a_snapshot(1), path)
     before = path.read_bytes()
