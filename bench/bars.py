@@ -102,7 +102,7 @@ BARS = (
     ),
     Bar(
         "facets",
-        "a whole tree to depth 3 over the count: seed sentence",
+        "a whole tree to depth 3, over the seed sentence's count: seed sentence",
         5,
         False,
         rf"geo tree to depth 3: seed sentence, {SMALL}",
@@ -110,7 +110,7 @@ BARS = (
     ),
     Bar(
         "facets",
-        "a whole tree to depth 3 over the count: broad set",
+        "a whole tree to depth 3, over the seed sentence's count: broad set",
         5,
         False,
         rf"geo tree to depth 3: broad set, {SMALL}",
