@@ -7,8 +7,17 @@ from typing import NoReturn
 
 from graph.model.errors import NotFound
 from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey, SavedSelector
-from graph.model.names import ClusterNumber, GroupNumber, join_path, nearest, quoted, split_path
+from graph.model.names import (
+    ClusterNumber,
+    GroupNumber,
+    did_you_mean,
+    join_path,
+    nearest,
+    quoted,
+    split_path,
+)
 from graph.model.view import FleetView
+from graph.targeting.missing import nearest_clusters
 
 _SIBLINGS_MAX = 2_000
 """Names compared for a hint; a hint must not cost more than the command."""
@@ -21,8 +30,7 @@ def find_hierarchy(view: FleetView, name: str) -> Hierarchy:
         known = [each.name for each in view.hierarchies()]
         raise NotFound(
             f"no hierarchy called {quoted(name)}",
-            hint=_did_you_mean(nearest(name, known))
-            or f"hierarchies: {', '.join(known) or 'none'}",
+            hint=did_you_mean(nearest(name, known)) or f"hierarchies: {', '.join(known) or 'none'}",
         )
     return found
 
@@ -59,7 +67,7 @@ def _missing_group(view: FleetView, path: str) -> NoReturn:
             close = nearest(name, islice(view.children(at), _SIBLINGS_MAX))
             raise NotFound(
                 f"no group {quoted(name)} in {parent}",
-                hint=_did_you_mean(tuple(f"{parent}/{each}" for each in close))
+                hint=did_you_mean(tuple(f"{parent}/{each}" for each in close))
                 or f"create {join_path(segments[: depth + 1])} first",
             )
         at = below
@@ -85,10 +93,9 @@ def find_cluster(view: FleetView, name: str) -> Cluster:
     number = view.cluster_number(name)
     found = None if number is None else view.cluster(number)
     if found is None:
-        near = islice(view.names_after(name[: max(1, len(name) * 2 // 3)]), 200)
         raise NotFound(
             f"no cluster called {quoted(name)}",
-            hint=_did_you_mean(nearest(name, (each for each, _ in near)))
+            hint=did_you_mean(nearest_clusters(view, name))
             or "register it first, or look its name up with a selector",
         )
     return found
@@ -101,7 +108,7 @@ def find_label_key(view: FleetView, name: str) -> LabelKey:
         known = [each.name for each in view.label_keys()]
         raise NotFound(
             f"no label key called {quoted(name)}",
-            hint=_did_you_mean(nearest(name, known)) or f"label keys: {', '.join(known) or 'none'}",
+            hint=did_you_mean(nearest(name, known)) or f"label keys: {', '.join(known) or 'none'}",
         )
     return found
 
@@ -113,10 +120,6 @@ def find_saved(view: FleetView, name: str) -> SavedSelector:
         known = [each.name for each in view.saved_selectors()]
         raise NotFound(
             f"no saved selector called {quoted(name)}",
-            hint=_did_you_mean(nearest(name, known)) or "save it first",
+            hint=did_you_mean(nearest(name, known)) or "save it first",
         )
     return found
-
-
-def _did_you_mean(names: tuple[str, ...]) -> str:
-    return f"did you mean {' or '.join(names)}?" if names else ""

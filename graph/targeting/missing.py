@@ -71,16 +71,21 @@ def no_group(
 
 
 def no_cluster(view: FleetView, text: str, name: str, span: Span) -> SelectorNotFound:
-    """There is no such cluster; a fleet is too large to compare with all of it."""
+    """There is no such cluster."""
+    near = nearest_clusters(view, name)
+    hint = _hint(near) or "cluster names are exact; select by group or label to find it"
+    message = f"no cluster called {quoted(name)}"
+    return SelectorNotFound(message, text=text, span=span, hint=hint, nearest=near)
+
+
+def nearest_clusters(view: FleetView, name: str) -> tuple[str, ...]:
+    """Clusters that may have been meant; a fleet is too large to compare with all of it."""
     alike: dict[str, None] = {}
     for length in (len(name) - 1, len(name) - 3, len(name) // 2, 1):
         if length > 0:
             after = islice(view.names_after(name[:length]), 64)
             alike.update(dict.fromkeys(each for each, _ in after))
-    near = _nearest(name, alike)
-    hint = _hint(near) or "cluster names are exact; select by group or label to find it"
-    message = f"no cluster called {quoted(name)}"
-    return SelectorNotFound(message, text=text, span=span, hint=hint, nearest=near)
+    return _nearest(name, alike)
 
 
 def no_name(
