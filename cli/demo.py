@@ -7,7 +7,9 @@ switched off: what is timed is the work, not the remembering.
 from __future__ import annotations
 
 import asyncio
+import shutil
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -226,8 +228,11 @@ def _remove(settings: Settings) -> None:
 
 
 def _next(settings: Settings) -> str:
+    found = (
+        "" if shutil.which("trellis") else f'\n  export PATH="{Path(sys.executable).parent}:$PATH"'
+    )
     return f"""
-try next, with this fleet:
+try next, with this fleet:{found}
   export TRELLIS_STORE_URL={settings.store.url}
   trellis select '/geo/us/south and /devices/grill/acme and lanes >= 3'
   trellis tree /geo/us --depth 2 --where '@{MARK}'
