@@ -18,6 +18,10 @@ SHELF_MAX = 512
 """Names on one shelf; a shelf that would hold more is split in two."""
 
 
+FEW = 16
+"""Clusters whose places on a shelf are looked up; for more the shelf is walked."""
+
+
 class Shelf(NamedTuple):
     """A stretch of names in order, and their numbers beside them."""
 
@@ -31,6 +35,14 @@ class Shelf(NamedTuple):
         if not self.held:
             self.held.append(ClusterSet.of(self.numbers))
         return chosen & self.held[0]
+
+    def in_order(self, found: ClusterSet, start: int) -> Iterator[int]:
+        """The clusters ``found`` on this shelf from place ``start`` on, by name."""
+        numbers = self.numbers
+        if len(found) <= FEW:
+            places = sorted(map(numbers.index, found))
+            return (numbers[place] for place in places if place >= start)
+        return (number for number in numbers[start:] if number in found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +88,8 @@ class NameOrder:
         at = max(bisect_right(self.firsts, name) - 1, 0)
         for shelf in self.shelves[at:]:
             if found := shelf.among(chosen):
-                numbers = shelf.numbers[bisect_right(shelf.names, name) :]
-                yield from (ClusterNumber(number) for number in numbers if number in found)
+                start = bisect_right(shelf.names, name)
+                yield from map(ClusterNumber, shelf.in_order(found, start))
 
 
 class NameOrderDraft:

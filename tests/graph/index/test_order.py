@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from graph.index.order import SHELF_MAX, NameOrder, NameOrderDraft
+from graph.model.cluster_set import ClusterSet
 from graph.model.names import ClusterNumber
 
 
@@ -49,3 +50,16 @@ def test_names_after_begins_right_behind_a_name_whether_it_is_there_or_not() -> 
         assert following[0] == f"n-{place + 2 - place % 2:05}"
     assert next(order.after("a"))[0] == names[0]
     assert list(order.after("n-99999")) == []
+
+
+def test_the_chosen_come_in_order_whether_few_or_many_are_on_a_shelf() -> None:
+    names = [f"n{number:05}" for number in range(2_000)]
+    numbers = array("I", [(number * 7_919) % 2_000 for number in range(2_000)])
+    order = NameOrder.of(names, numbers)
+    by_name = dict(zip(names, numbers, strict=True))
+    for step in (1, 3, 97, 600):
+        chosen = ClusterSet.of(range(0, 2_000, step))
+        for after in ("", "n00000", "n00512", "n00700x", "n01999", "z"):
+            expected = [number for name, number in by_name.items() if name > after]
+            found = list(order.among(chosen, after))
+            assert found == [number for number in expected if number in chosen]
