@@ -1,7 +1,7 @@
-"""Selector trees as JSON: tagged lists that name groups and clusters by number.
+"""Selector trees as JSON: lists that name groups and clusters by number, each led by its kind.
 
-``/geo/us and lanes >= 2`` is ``["and",["under",7],["label","lanes",">=",2]]``. The tags are part of
-the record: one may be added, none may change its meaning.
+``/geo/us and lanes >= 2`` is ``["and",["under",7],["label","lanes",">=",2]]``. The kinds are part
+of the record: one may be added, none may change its meaning.
 """
 
 from __future__ import annotations
