@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from graph.model import command as commands
+from graph.model.access import Role
 from graph.model.command import Command
 from graph.model.hours import Interval, OpeningHours
 from graph.model.inventory import Capacity, ClusterKind, LabelType, Mode, Reconciler
@@ -24,6 +25,7 @@ ModeName = Annotated[Mode, Field(strict=False)]
 TypeName = Annotated[LabelType, Field(strict=False)]
 KindName = Annotated[ClusterKind, Field(strict=False)]
 ReconcilerName = Annotated[Reconciler, Field(strict=False)]
+RoleName = Annotated[Role, Field(strict=False)]
 
 
 class Shape(BaseModel):
@@ -196,6 +198,23 @@ class DeleteSelector(Shape):
     name: str
 
 
+class GrantAccess(Shape):
+    """A role over the clusters of a scope, as text, for a subject or a claim."""
+
+    name: str
+    role: RoleName
+    subject: str = ""
+    claim: str = ""
+    scope: str = "all"
+    title: str = ""
+
+
+class RevokeAccess(Shape):
+    """A grant goes."""
+
+    name: str
+
+
 _SHAPES: tuple[type[Shape], ...] = (
     CreateHierarchy,
     UpdateHierarchy,
@@ -214,6 +233,8 @@ _SHAPES: tuple[type[Shape], ...] = (
     Leave,
     SaveSelector,
     DeleteSelector,
+    GrantAccess,
+    RevokeAccess,
 )
 
 SHAPES: dict[str, tuple[type[Shape], type[Command]]] = {

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
 from cli.document_models import SHAPES
-from graph.model.command import Command, Revert, SaveSelector
+from graph.model.command import Command, GrantAccess, Revert, SaveSelector
 from graph.model.errors import Invalid, NotFound
 from graph.model.names import did_you_mean, nearest, quoted
 from renderer import canonical
@@ -91,11 +91,15 @@ def document_of(command: Command) -> dict[str, Any]:
     """The document that states ``command``; the inverse of ``command_of``."""
     if isinstance(command, Revert):
         raise Invalid("a revert has no form in a file", hint="use trellis revert")
-    if isinstance(command, SaveSelector) and not isinstance(command.selector, str):
-        raise Invalid(
-            f"the selector of {quoted(command.name)} is a tree",
-            hint="give its canonical text; files hold text",
-        )
+    match command:
+        case SaveSelector(name, selector) | GrantAccess(name, scope=selector):
+            if not isinstance(selector, str):
+                raise Invalid(
+                    f"the selector of {quoted(name)} is a tree",
+                    hint="give its canonical text; files hold text",
+                )
+        case _:
+            pass
     name = type(command).__name__
     return {name[0].lower() + name[1:]: _plain(command)}
 

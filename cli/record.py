@@ -7,7 +7,6 @@ from itertools import islice
 
 import click
 
-from cli.describe import describe
 from cli.output import at_revision
 from cli.session import (
     AS_OF,
@@ -20,6 +19,7 @@ from cli.session import (
     view_at,
 )
 from graph.decide.revert import Everything, Parts, RevertPlan, Scope, Subtree
+from graph.describe import describe
 from graph.engine import Engine
 from graph.index.snapshot import Snapshot
 from graph.model.command import Batch
@@ -33,7 +33,7 @@ NAMES_SHOWN_MAX = 10
 LEFT_SHOWN_MAX = 20
 
 OBJECT = """OBJECT is a group path (/geo/us), a cluster's name, a saved selector (@pilot), a label
-key (label:size) or a hierarchy (hierarchy:geo)."""
+key (label:size), a hierarchy (hierarchy:geo) or a grant (grant:texas)."""
 
 
 @click.command(

@@ -17,6 +17,7 @@ from graph.model.errors import Invalid, NotFound
 from graph.model.names import GroupNumber, Revision, quoted
 from graph.model.ref import Kind, Ref
 from graph.model.selector import Under
+from graph.model.view import entity_of
 
 _T = TypeVar("_T")
 
@@ -24,6 +25,7 @@ AS_OF = click.option("--as-of", metavar="REVISION|TIME", help="The fleet as it w
 
 MARKS = {
     "cluster": Kind.CLUSTER,
+    "grant": Kind.GRANT,
     "hierarchy": Kind.HIERARCHY,
     "label": Kind.LABEL_KEY,
 }
@@ -101,16 +103,13 @@ def ref_named(engine: Engine, text: str, view: Snapshot) -> Ref | None:
         case Kind.CLUSTER:
             number = view.cluster_number(name)
             return None if number is None else Ref(kind, number)
-        case Kind.HIERARCHY:
-            return Ref(kind, name) if view.hierarchy(name) else None
-        case Kind.LABEL_KEY:
-            return Ref(kind, name) if view.label_key(name) else None
-        case Kind.SAVED_SELECTOR:
-            return Ref(kind, name) if view.saved_selector(name) else None
+        case Kind.HIERARCHY | Kind.LABEL_KEY | Kind.SAVED_SELECTOR | Kind.GRANT:
+            ref = Ref(kind, name)
+            return None if entity_of(view, ref) is None else ref
 
 
 def kind_and_name(text: str) -> tuple[Kind, str]:
-    """``/geo/us``, ``@pilot``, ``label:size``, ``hierarchy:geo`` or a cluster's name."""
+    """``/geo/us``, ``@pilot``, ``label:size``, ``hierarchy:geo``, ``grant:texas`` or a cluster."""
     if text.startswith("/"):
         return Kind.GROUP, text.rpartition("/")[2]
     if text.startswith("@"):

@@ -2,6 +2,9 @@
 
 A text keeps its meaning until a name it may use is renamed, moved or removed: trees name groups by
 number, so new groups and moved clusters change answers and not meanings.
+
+Under a scope a text means what it means in the whole fleet, if all it names is there. So one memory
+of meanings serves every scope; answers under a scope are not kept.
 """
 
 from __future__ import annotations
@@ -11,9 +14,11 @@ from typing import TypeVar
 
 from graph.model.change import Change
 from graph.model.cluster_set import ClusterSet
+from graph.model.errors import TrellisError
 from graph.model.inventory import Cluster
-from graph.model.selector import Selector
-from graph.model.view import FleetView
+from graph.model.selector import Selector, mentions
+from graph.model.view import FleetView, entity_of
+from graph.scoped import ScopedView
 from graph.settings import GraphSettings
 from graph.targeting.evaluate import count, evaluate
 from graph.targeting.parser import parse
@@ -37,6 +42,8 @@ class Answers:
     def parse(self, text: str, view: FleetView) -> Selector:
         """What ``text`` means in ``view``."""
         if view is not self._view:
+            if isinstance(view, ScopedView) and view.base is self._view:
+                return self._parse_under(view, text)
             return parse(text, view)
         meaning = self._meanings.get(text)
         if meaning is None:
@@ -44,6 +51,14 @@ class Answers:
             if len(text) <= TEXT_KEPT_MAX:
                 _keep(self._meanings, text, meaning, self._settings.selectors_kept_max)
         return meaning
+
+    def _parse_under(self, view: ScopedView, text: str) -> Selector:
+        try:
+            meaning = self.parse(text, view.base)
+        except TrellisError:
+            return parse(text, view)  # which refuses it too, in names that are there
+        shown = all(entity_of(view, ref) is not None for ref in mentions(meaning))
+        return meaning if shown else parse(text, view)
 
     def count(self, selector: Selector, view: FleetView) -> int:
         """How many ``selector`` chooses; the set itself is not made for that."""

@@ -10,35 +10,35 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from graph.decide.batch import check_batch, decide_batch
+from graph.chronicle import Chronicle
+from graph.decide.batch import check_batch
 from graph.decide.revert import RevertPlan, Scope, plan_revert
-from graph.feed import Feed
+from graph.disclosure import at_revision, disclosed
 from graph.impact import Impact, impact
 from graph.index.builder import edit
 from graph.index.file import write_snapshot
 from graph.index.snapshot import Snapshot
-from graph.model.change import Change, Changeset, Cursor, Receipt
+from graph.model.access import Actor, Role
+from graph.model.change import Change, Cursor, Receipt
 from graph.model.command import Batch
 from graph.model.errors import (
     Invalid,
-    NotFound,
     ResyncRequired,
     Unavailable,
 )
-from graph.model.names import ClusterNumber, GroupNumber, Revision
-from graph.model.ref import Kind, Ref
-from graph.model.view import entity_of
-from graph.questions import Questions
-from graph.record import HistoryLine, Record
+from graph.model.names import Revision
+from graph.model.view import FleetView
+from graph.permission import decide_for, plan_for
+from graph.scoped import ScopedView
 from graph.settings import GraphSettings
 from graph.start import Progress, from_facts, from_file, frozen
 from graph.store.port import Store
-from graph.timeline import Timeline
+from graph.trace import Trace, untraced
 from graph.verify import Verification, verify
 from graph.writer import Step, Writer
 
@@ -52,9 +52,13 @@ class Preview:
     base: Cursor
     changes: tuple[Change, ...]
     impact: Impact
+    before: FleetView
+    """The fleet it was computed on, as its author may see it."""
+    after: FleetView
+    """The fleet as it would be, likewise. It is nobody else's, and of no revision."""
 
 
-class Engine(Questions):
+class Engine(Chronicle):
     """One fleet behind one store. Make it with ``Engine.open``."""
 
     def __init__(
@@ -66,16 +70,13 @@ class Engine(Questions):
         snapshot_file: Path | None,
         archive: Path | None,
         now: Callable[[], datetime],
+        trace: Trace = untraced,
     ) -> None:
-        super().__init__(Timeline(view, store, settings), settings)
-        self._store = store
+        super().__init__(view, store, settings=settings, archive=archive)
         self._snapshot_file = snapshot_file
         self._archive = archive
-        self._record = Record(store, archive)
         self._filed: Cursor | None = None
         self._turn = asyncio.Lock()
-        self._polled_seconds = 0.0
-        self._feed = Feed(view.cursor, kept_max=settings.changesets_kept_max)
         self._writer = Writer(
             store,
             settings,
@@ -84,6 +85,7 @@ class Engine(Questions):
             catch_up=self._catch_up,
             turn=self._turn,
             now=now,
+            trace=trace,
         )
 
     @staticmethod
@@ -95,6 +97,7 @@ class Engine(Questions):
         archive: Path | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         progress: Progress = lambda _: None,
+        trace: Trace = untraced,
     ) -> Engine:
         """An engine that shows the store's head.
 
@@ -112,6 +115,7 @@ class Engine(Questions):
             snapshot_file=snapshot_file,
             archive=archive,
             now=now,
+            trace=trace,
         )
         engine._filed = filed.cursor if filed else None
         engine._writer.saw((await store.head()).at)
@@ -151,71 +155,47 @@ class Engine(Questions):
 
     # changes
 
-    async def execute(self, batch: Batch) -> Receipt:
-        """Make every change of ``batch`` or none; the receipt means it is durable and visible."""
-        return await self._writer.execute(batch)
+    async def execute(self, batch: Batch, actor: Actor | None = None) -> Receipt:
+        """Make every change of ``batch`` or none; the receipt means it is durable and visible.
 
-    async def preview(self, batch: Batch) -> Preview:
+        It is made in the name of ``actor`` as far as their grants allow; None is a trusted caller.
+        """
+        return await self._writer.execute(_signed(batch, actor), actor)
+
+    async def preview(self, batch: Batch, actor: Actor | None = None) -> Preview:
         """What ``batch`` would do now, refused exactly where ``execute`` would refuse it."""
+        batch = _signed(batch, actor)
         check_batch(batch)
         base = self.view
         draft = edit(base)
-        changes = decide_batch(batch, base, draft)
-        return Preview(base.cursor, changes, impact(base, draft))
+        access = None if actor is None else self.access(actor)
+        changes = decide_for(access, batch, base, draft, lambda: edit(base))
+        if access is None or self.seen(access) is base:
+            return Preview(base.cursor, changes, impact(base, draft), base, draft)
+        before, after = (ScopedView(each, access.need(Role.READER)) for each in (base, draft))
+        judges = at_revision(before), at_revision(after)
+        seen = (disclosed(change, *judges) for change in changes)
+        shown = tuple(change for change in seen if change is not None)
+        return Preview(base.cursor, shown, impact(before, after), before, after)
 
-    async def plan_revert(self, scope: Scope, to: Revision | datetime) -> RevertPlan:
-        """The command that takes ``scope`` back to an earlier state, and what cannot come back."""
+    async def plan_revert(
+        self, scope: Scope, to: Revision | datetime, actor: Actor | None = None
+    ) -> RevertPlan:
+        """The command that takes ``scope`` back to an earlier state, and what cannot come back.
+
+        Refused where ``execute`` would refuse the command. An object that ``actor`` cannot see is
+        taken for one that was never there.
+        """
         then = await self.as_of(to)
         touched = await self._timeline.touched_since(then.cursor.revision)
-        return plan_revert(scope, then, self.view, touched)
+        now = self.view  # both are immutable, so a large plan need not hold the others up
+        access = None if actor is None else self.access(actor)
+        if access is None:
+            return await asyncio.to_thread(plan_revert, scope, then, now, touched)
+        views = self.seen(access, then), self.seen(access, now)
+        return await asyncio.to_thread(plan_for, access, scope, then, now, touched, views)
 
     # the record
-
-    async def follow(self, after: Cursor) -> AsyncIterator[Changeset]:
-        """Every changeset after ``after``, in order, for ever; ResyncRequired if that is gone.
-
-        Nothing is queued per follower: a slow one reads from the store what memory has let go.
-        """
-        cursor = after
-        if cursor.revision > self.view.cursor.revision:
-            await self.catch_up()
-        while True:
-            if self._feed.closed:
-                return
-            head = self._feed.head
-            recent = self._feed.after(cursor)
-            if recent is None:
-                async for changeset in self._store.changesets(after=cursor):
-                    if changeset.revision > self.view.cursor.revision:
-                        break
-                    cursor = changeset.cursor
-                    yield changeset
-            else:
-                for changeset in recent:
-                    cursor = changeset.cursor
-                    yield changeset
-            while not await self._feed.more_than(head, timeout_seconds=self._settings.poll_seconds):
-                await self._poll()
-
-    async def history(self, ref: Ref) -> list[HistoryLine]:
-        """The changes of one object, newest first, bounded, as far back as the record reaches."""
-        entity = entity_of(self.view, ref)
-        if entity is None:
-            raise NotFound(f"{ref} is not in the fleet", hint="its history may be found by name")
-        return await self._history(ref, entity.changed)
-
-    async def history_of_gone(self, kind: Kind, name: str) -> list[HistoryLine]:
-        """The history of something that is no longer there, found by its last name."""
-        return await self._history(
-            *await self._record.find_gone(kind, name, self.view.cursor.revision)
-        )
-
-    async def member_since(self, cluster: ClusterNumber, group: GroupNumber) -> HistoryLine | None:
-        """How a cluster came to be a direct member of a group; None if it is not one."""
-        entity = self.view.cluster(cluster)
-        if entity is None or group not in entity.memberships:
-            return None
-        return await self._record.member_since(entity, group)
 
     async def compact(self, until: Revision) -> list[Path]:
         """Move changesets up to ``until`` from the log into the archive, and name the new files.
@@ -263,9 +243,11 @@ class Engine(Questions):
         for step in steps:
             self._timeline.advance(step.snapshot, now_seconds=time.monotonic())
             self._answers.advance(step.snapshot, step.changeset.changes)
+            self._seen.advance(step.changeset.changes)
             self._feed.announce(step.changeset)
 
     async def _catch_up(self) -> None:
+        asked = time.monotonic()
         try:
             async for changeset in self._store.changesets(after=self.view.cursor):
                 draft = edit(self.view)
@@ -274,12 +256,14 @@ class Engine(Questions):
                 self._writer.saw(changeset.at)
         except ResyncRequired:
             await self._restart()
+        self._pulse.answered(asked)
 
     async def _restart(self) -> None:
         view = await from_facts(self._store, lambda _: None)
         self._writer.saw((await self._store.head()).at)
         self._timeline.restart(view, now_seconds=time.monotonic())
         self._answers.restart(view)
+        self._seen.restart()
         self._feed.restart(view.cursor)
 
     async def _at(self, revision: Revision) -> Snapshot:
@@ -287,20 +271,7 @@ class Engine(Questions):
             await self.catch_up()
         return await self._timeline.at(revision)
 
-    async def _poll(self) -> None:
-        """Look for other writers' changes, at most once in a while for all who wait."""
-        now = time.monotonic()
-        if now - self._polled_seconds >= self._settings.poll_seconds:
-            self._polled_seconds = now
-            try:
-                await self.catch_up()
-            except Unavailable as error:
-                _log.warning("following goes on when the store is back: %s", error.message)
 
-    async def _history(self, ref: Ref, newest: Revision) -> list[HistoryLine]:
-        lines: list[HistoryLine] = []
-        async for line in self._record.history(ref, newest):
-            lines.append(line)
-            if len(lines) >= self._settings.history_max:
-                break
-        return lines
+def _signed(batch: Batch, actor: Actor | None) -> Batch:
+    """The batch in the name of whoever sends it, whatever name it carries."""
+    return batch if actor is None else replace(batch, actor=actor.name)

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from graph.model.change import Changeset, Cursor
+from graph.model.errors import ResyncRequired
 
 
 class Feed:
@@ -22,6 +23,8 @@ class Feed:
         self._head = head
         self._more = asyncio.Event()
         self.closed = False
+        self.restarts = 0
+        """How often what was announced turned out to be another history."""
 
     @property
     def head(self) -> Cursor:
@@ -41,7 +44,12 @@ class Feed:
         """Begin again at ``head``: the history behind it is not the one announced so far."""
         self._recent.clear()
         self._start = self._head = head
+        self.restarts += 1
         self._wake()
+
+    def recent(self) -> Sequence[Changeset]:
+        """The newest changesets, oldest first, without a gap up to the head."""
+        return tuple(self._recent)
 
     def after(self, cursor: Cursor) -> Sequence[Changeset] | None:
         """What came after ``cursor``; None if memory does not reach back to it."""
@@ -72,3 +80,10 @@ class Feed:
     def _wake(self) -> None:
         self._more.set()
         self._more = asyncio.Event()
+
+
+def elsewhere(cursor: Cursor) -> ResyncRequired:
+    """The refusal of a cursor that is not a place in this history."""
+    return ResyncRequired(
+        f"{cursor} is not a place in this history", hint="start again without a cursor"
+    )

@@ -5,8 +5,12 @@ Every question is answered from one view, the newest unless another is given, an
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from graph.access import Access
 from graph.answers import Answers
 from graph.decide.standards import Standard, standards
+from graph.disclosure import at_revision, by_today, disclosed
 from graph.facets import (
     Bucket,
     ByGroup,
@@ -19,13 +23,19 @@ from graph.facets import (
     tree,
 )
 from graph.index.snapshot import Snapshot
+from graph.model.access import Actor, Role
+from graph.model.change import Change, Changeset
 from graph.model.cluster_set import ClusterSet
 from graph.model.errors import Invalid, NotFound
-from graph.model.names import ClusterNumber, GroupNumber, quoted
-from graph.model.selector import Selector
+from graph.model.names import ClusterNumber, GroupNumber, Revision, quoted
+from graph.model.selector import Everything, Selector
 from graph.model.view import FleetView
 from graph.page import Order, Page, page_by_name, page_by_number
+from graph.scoped import ScopedView, readable
+from graph.seen import Seen
 from graph.settings import GraphSettings
+from graph.targeting.candidate import Completion
+from graph.targeting.complete import complete
 from graph.targeting.explain import Explanation, explain
 from graph.timeline import Timeline
 
@@ -37,47 +47,85 @@ class Questions:
         self._timeline = timeline
         self._settings = settings
         self._answers = Answers(timeline.head, settings)
+        self._seen = Seen(settings)
 
     @property
     def view(self) -> Snapshot:
         """The newest revision this process has. Immutable: hold it for one answer, one revision."""
         return self._timeline.head
 
-    def parse(self, text: str, view: Snapshot | None = None) -> Selector:
+    # who may see what
+
+    def access(self, actor: Actor) -> Access:
+        """What today's grants and the standing role give ``actor``."""
+        return self._seen.access(actor, self.view)
+
+    def seen(self, access: Access, view: Snapshot | None = None) -> FleetView:
+        """The fleet as far as ``access`` shows it; refused to whoever may see nothing at all."""
+        return self._seen.view(access, view or self.view)
+
+    def seen_changeset(self, changeset: Changeset, access: Access) -> Changeset | None:
+        """What of a changeset may be seen; None if nothing of it."""
+        seen = (self.seen_change(each, changeset.revision, access) for each in changeset.changes)
+        changes = tuple(each for each in seen if each is not None)
+        return replace(changeset, changes=changes) if changes else None
+
+    def seen_change(self, change: Change, revision: Revision, access: Access) -> Change | None:
+        """What of a change that ``revision`` made may be seen; None if nothing of it."""
+        scope = access.scope(Role.READER)
+        if scope is None or isinstance(scope, Everything):
+            return None if scope is None else change
+        held = self._timeline.held
+        before, after = held(Revision(revision - 1)), held(revision)
+        if before is None or after is None:
+            judge = by_today(self._seen.through(access, self.view))
+            return disclosed(change, judge, judge)
+        views = (self._seen.through(access, view) for view in (before, after))
+        return disclosed(change, *map(at_revision, views))
+
+    # which clusters
+
+    def parse(self, text: str, view: FleetView | None = None) -> Selector:
         """What a selector text means."""
         return self._answers.parse(text, view or self.view)
 
-    def resolve(self, selector: Selector | str, view: Snapshot | None = None) -> ClusterSet:
+    def resolve(self, selector: Selector | str, view: FleetView | None = None) -> ClusterSet:
         """Which clusters a selector chooses: the question this is all about."""
         at = view or self.view
         tree = self._answers.parse(selector, at) if isinstance(selector, str) else selector
         return self._answers.resolve(tree, at)
 
-    def count(self, selector: Selector | str, view: Snapshot | None = None) -> int:
+    def count(self, selector: Selector | str, view: FleetView | None = None) -> int:
         """How many clusters a selector chooses; cheaper than making the set."""
         at = view or self.view
         tree = self._answers.parse(selector, at) if isinstance(selector, str) else selector
         return self._answers.count(tree, at)
 
     def explain(
-        self, cluster: ClusterNumber, selector: Selector | str, view: Snapshot | None = None
+        self, cluster: ClusterNumber, selector: Selector | str, view: FleetView | None = None
     ) -> Explanation:
         """Why a cluster is in or out, clause by clause, and what would flip it."""
         at = view or self.view
         tree = self._answers.parse(selector, at) if isinstance(selector, str) else selector
-        return explain(tree, cluster, at)
+        return explain(tree, cluster, at, readable=lambda each: readable(each, at))
+
+    def complete(
+        self, text: str, position: int, view: FleetView | None = None, *, count_max: int = 20
+    ) -> list[Completion]:
+        """What may be written at a position of a selector, best first."""
+        return complete(text, position, view or self.view, count_max)
 
     def facet(
         self,
         dimension: Dimension,
         *,
         within: ClusterSet | None = None,
-        view: Snapshot | None = None,
+        view: FleetView | None = None,
     ) -> list[Bucket]:
         """Counts per child of a group or per value of a label."""
         at = view or self.view
         _check_dimension(dimension, at)
-        return facet(at, dimension, at.everything() if within is None else within)
+        return facet(at, dimension, _inside(at, within))
 
     def tree(
         self,
@@ -85,12 +133,12 @@ class Questions:
         *,
         depth: int,
         within: ClusterSet | None = None,
-        view: Snapshot | None = None,
+        view: FleetView | None = None,
     ) -> list[TreeRow]:
         """Counts of a whole tree to a depth, where there is anything to count."""
         at = view or self.view
         _check_dimension(ByGroup(root), at)
-        chosen = at.everything() if within is None else within
+        chosen = _inside(at, within)
         return tree(at, root, depth=depth, within=chosen, rows_max=self._settings.tree_rows_max)
 
     def cross_tab(
@@ -99,13 +147,13 @@ class Questions:
         columns: Dimension,
         *,
         within: ClusterSet | None = None,
-        view: Snapshot | None = None,
+        view: FleetView | None = None,
     ) -> CrossTab:
         """Counts of two dimensions at once."""
         at = view or self.view
         _check_dimension(rows, at)
         _check_dimension(columns, at)
-        chosen = at.everything() if within is None else within
+        chosen = _inside(at, within)
         cells_max = self._settings.tree_rows_max
         return cross_tab(at, rows, columns, within=chosen, cells_max=cells_max)
 
@@ -116,7 +164,7 @@ class Questions:
         first: int,
         order: Order = Order.NAME,
         after: str | ClusterNumber | None = None,
-        view: Snapshot | None = None,
+        view: FleetView | None = None,
     ) -> Page:
         """The next ``first`` clusters of a set.
 
@@ -124,6 +172,7 @@ class Questions:
         cluster need not be there any more.
         """
         at = view or self.view
+        chosen = _inside(at, chosen)
         if not 0 <= first <= self._settings.page_size_max:
             raise Invalid(
                 f"a page of {first:,} clusters",
@@ -140,9 +189,16 @@ class Questions:
                     hint="pass what the last page ended with",
                 )
 
-    def standards(self, view: Snapshot | None = None) -> list[Standard]:
+    def standards(self, view: FleetView | None = None) -> list[Standard]:
         """The declared standards and who breaks them."""
         return list(standards(view or self.view))
+
+
+def _inside(view: FleetView, chosen: ClusterSet | None) -> ClusterSet:
+    """``chosen``, or all; under a scope never more than may be seen, wherever it came from."""
+    if chosen is None:
+        return view.everything()
+    return chosen & view.everything() if isinstance(view, ScopedView) else chosen
 
 
 def _check_dimension(dimension: Dimension, view: FleetView) -> None:

@@ -8,7 +8,8 @@ for its last state.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
@@ -24,6 +25,9 @@ from graph.store.port import Store
 
 CHANGESETS_A_FILE = 1_000
 """Changesets in one archive file: what is read, and kept in memory, to look one up."""
+
+CHANGESETS_A_STRETCH = 32
+"""Changesets read at once on the way back, when many are wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,58 @@ class Record:
             hint="bring back the archive that holds it",
         )
 
+    async def backwards(
+        self, newest: Revision, recent: Sequence[Changeset] = ()
+    ) -> AsyncGenerator[Changeset]:
+        """Changesets from ``newest`` back to where the record begins.
+
+        ``recent`` is a stretch of the log that is at hand already.
+        """
+        at = int(newest)
+        if recent and recent[0].revision <= at <= recent[-1].revision:
+            for changeset in recent[at - recent[0].revision :: -1]:
+                yield changeset
+            at = recent[0].revision - 1
+        length = 1
+        while at > 0:
+            try:
+                found = await self._stretch(Revision(at), length)
+            except RevisionExpired:
+                return
+            for changeset in reversed(found):
+                yield changeset
+            at = found[0].revision - 1
+            length = min(4 * length, CHANGESETS_A_STRETCH)
+
+    async def touching(
+        self, ref: Ref, newest: Revision, recent: Sequence[Changeset] = ()
+    ) -> AsyncGenerator[Changeset]:
+        """As ``backwards``, passing over what is known not to have written ``ref``."""
+        at: Revision | None = newest
+        while at is not None:
+            async with aclosing(self.backwards(at, recent)) as changesets:
+                at = None
+                async for changeset in changesets:
+                    yield changeset
+                    if (earlier := written_before(changeset, ref)) is not None:
+                        at = earlier
+                        break
+
+    async def _stretch(self, last: Revision, length: int) -> list[Changeset]:
+        """Up to ``length`` changesets that end with ``last``, oldest first."""
+        horizon = (await self._store.head()).horizon
+        if length == 1 or last <= horizon.revision + 1:
+            return [await self.changeset(last)]
+        after = horizon
+        if last - length > horizon.revision:
+            after = (await self._store.changeset(Revision(last - length))).cursor
+        found: list[Changeset] = []
+        async for changeset in self._store.changesets(after=after):
+            found.append(changeset)
+            if changeset.revision == last:
+                break
+        return found
+
     async def history(self, ref: Ref, newest: Revision) -> AsyncIterator[HistoryLine]:
         """The changes of ``ref`` from revision ``newest`` back, as far as the record reaches.
 
@@ -91,8 +147,17 @@ class Record:
                 return
             revision = change.before.changed
 
-    async def find_gone(self, kind: Kind, name: str, head: Revision) -> tuple[Ref, Revision]:
-        """The last object of this kind and name to be deleted, and the revision that did it."""
+    async def find_gone(
+        self,
+        kind: Kind,
+        name: str,
+        head: Revision,
+        shows: Callable[[Change, Revision], bool] = lambda _change, _revision: True,
+    ) -> tuple[Ref, Revision]:
+        """The last object of this kind and name to be deleted, and the revision that did it.
+
+        A deletion that may not be seen is passed over as if it were another name's.
+        """
         for number in count(head, -1):
             try:
                 changeset = await self.changeset(Revision(number))
@@ -102,7 +167,7 @@ class Record:
                 before = change.before
                 if change.after is None and before is not None and before.name == name:
                     ref = change.ref
-                    if ref.kind is kind:
+                    if ref.kind is kind and shows(change, changeset.revision):
                         return ref, changeset.revision
         raise NotFound(
             f"no {kind} called {quoted(name)}, now or earlier",
@@ -144,3 +209,9 @@ class Record:
                 await self._store.drop(after)
             self._read = None
             return paths
+
+
+def written_before(changeset: Changeset, ref: Ref) -> Revision | None:
+    """The revision that wrote ``ref`` before ``changeset`` did; None if that is not known."""
+    change = next((each for each in changeset.changes if each.ref == ref), None)
+    return None if change is None or change.before is None else change.before.changed

@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from graph.model.change import Change, Changeset, ref_of
+from graph.model.change import Change, Changeset, Entity, ref_of
 from graph.model.errors import Invalid, Unavailable
-from graph.model.inventory import Entity
 from graph.model.names import Revision
 from graph.model.ref import Ref
 from graph.store.archive import archives, read_archive

@@ -41,6 +41,11 @@ class GraphSettings(BaseModel):
     selectors_kept_max: int = Field(
         default=4_096, ge=0, description="Selector texts remembered with their meaning."
     )
+    scopes_kept_max: int = Field(
+        default=64,
+        ge=1,
+        description="Views through an actor's scope remembered, and actors with their access.",
+    )
     changesets_kept_max: int = Field(
         default=1_024, ge=1, description="Newest changesets held in memory for followers."
     )
@@ -48,6 +53,21 @@ class GraphSettings(BaseModel):
     tree_rows_max: int = Field(default=100_000, ge=1, description="Rows in one tree or cross-tab.")
     history_max: int = Field(
         default=1_000, ge=1, description="Changes shown of one object's history."
+    )
+    changesets_page_max: int = Field(
+        default=500,
+        ge=1,
+        description="Changesets in one page of the log, or behind one difference.",
+    )
+    changesets_looked_max: int = Field(
+        default=2_000,
+        ge=1,
+        description="Changesets looked at for one page of the log or one difference.",
+    )
+    resume_changesets_max: int = Field(
+        default=10_000,
+        ge=0,
+        description="Changesets a follower of a set may be behind; further back it starts again.",
     )
     poll_seconds: float = Field(
         default=0.1,

@@ -61,6 +61,10 @@ class Timeline:
         self._recent = deque([_Kept(head, now_seconds)])
         self._rebuilt.clear()
 
+    def held(self, revision: Revision) -> Snapshot | None:
+        """The fleet as of ``revision`` if it is at hand; None if it would have to be made."""
+        return self._kept(revision) if 0 <= revision <= self.head.cursor.revision else None
+
     async def at(self, revision: Revision) -> Snapshot:
         """The fleet as of ``revision``."""
         if (found := self._kept(revision)) is not None:

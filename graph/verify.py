@@ -114,6 +114,7 @@ def _index_checks(index: FleetView, other: FleetView) -> Iterable[_Checks]:
     yield "hierarchies", [("all", list(index.hierarchies()) == list(other.hierarchies()))]
     yield "label keys", [("all", list(index.label_keys()) == list(other.label_keys()))]
     yield "saved selectors", _same_saved(index, other)
+    yield "grants", _same_grants(index, other)
     yield "groups", _same_groups(index, other)
     yield "labels", _same_labels(index, other)
     yield "clusters", _same_clusters(index, other)
@@ -125,6 +126,13 @@ def _same_saved(index: FleetView, other: FleetView) -> Iterable[tuple[str, bool]
     for saved in other.saved_selectors():
         for ref in mentions(saved.selector):
             yield f"who names {ref}", index.mentioned_by(ref) == other.mentioned_by(ref)
+
+
+def _same_grants(index: FleetView, other: FleetView) -> Iterable[tuple[str, bool]]:
+    yield "all", list(index.grants()) == list(other.grants())
+    for grant in other.grants():
+        for ref in mentions(grant.scope):
+            yield f"which grants name {ref}", index.granted_by(ref) == other.granted_by(ref)
 
 
 def _same_groups(index: FleetView, other: FleetView) -> Iterable[tuple[str, bool]]:

@@ -13,19 +13,24 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 
-from graph.decide.batch import check_batch, decide_batch
+from graph.access import access_of
+from graph.decide.batch import check_batch
 from graph.index.builder import edit
 from graph.index.snapshot import Snapshot
+from graph.model.access import Actor
 from graph.model.change import CHAIN_DIGITS, Changeset, Cursor, Receipt
 from graph.model.command import Batch, Revert
 from graph.model.errors import Conflict, TrellisError, Unavailable
 from graph.model.names import Revision
+from graph.permission import decide_for
 from graph.settings import GraphSettings
 from graph.store.port import Claim, Entry, Kept, Store
+from graph.trace import Trace, untraced
 
 _log = logging.getLogger(__name__)
 
@@ -44,8 +49,11 @@ class Step:
 @dataclass(slots=True)
 class _Request:
     batch: Batch
+    actor: Actor | None
     answer: asyncio.Future[Receipt]
     tries: int = 0
+    context: Context = field(default_factory=copy_context)
+    """Of whoever waits."""
 
 
 @dataclass(slots=True)
@@ -87,6 +95,7 @@ class Writer:
         catch_up: Callable[[], Awaitable[None]],
         turn: asyncio.Lock,
         now: Callable[[], datetime],
+        trace: Trace = untraced,
     ) -> None:
         self._store = store
         self._settings = settings
@@ -95,13 +104,18 @@ class Writer:
         self._catch_up = catch_up
         self._turn = turn
         self._now = now
+        self._trace = trace
         self._last: datetime | None = None
         self._waiting: deque[_Request] = deque()
         self._running: asyncio.Task[None] | None = None
         self._closed = False
 
-    async def execute(self, batch: Batch) -> Receipt:
-        """Decide and commit ``batch``; the receipt means it is durable."""
+    async def execute(self, batch: Batch, actor: Actor | None = None) -> Receipt:
+        """Decide and commit ``batch`` for ``actor``; the receipt means it is durable.
+
+        What the actor may do is looked up in the view the batch is decided on, so that a grant
+        given or taken away counts from the next batch on.
+        """
         check_batch(batch)
         if self._closed:
             raise Unavailable("the engine is closing", hint="send the batch again, elsewhere")
@@ -110,7 +124,7 @@ class Writer:
                 f"{len(self._waiting):,} batches are waiting to be written",
                 hint="send the batch again in a moment, with the same idempotency key",
             )
-        request = _Request(batch, asyncio.get_running_loop().create_future())
+        request = _Request(batch, actor, asyncio.get_running_loop().create_future())
         self._waiting.append(request)
         if self._running is None or self._running.done():
             self._running = asyncio.create_task(self._run())
@@ -172,10 +186,18 @@ class Writer:
         """
         base = group.base.cursor
         if group.entries:
-            return await self._store.commit(group.entries, expected=base, now=self._now())
+            # in the context of the first who waits: a trace of theirs shows it
+            context = group.requests[0].context
+            return await asyncio.create_task(self._store_group(group), context=context)
         if group.answers and (await self._store.head()).cursor != base:
             raise Conflict("the view was not the head")
         return ()
+
+    async def _store_group(self, group: _Group) -> Sequence[Receipt]:
+        with self._trace("commit", batches=len(group.entries)):
+            return await self._store.commit(
+                group.entries, expected=group.base.cursor, now=self._now()
+            )
 
     def _join(
         self, group: _Group, request: _Request, claim: Claim | None, kept: Kept | None
@@ -188,8 +210,10 @@ class Writer:
             if kept is not None and claim is not None:
                 group.kept.append((request, _same_batch(kept, claim)))
                 return
-            draft = edit(group.view)
-            changes = decide_batch(request.batch, group.view, draft)
+            view, actor = group.view, request.actor
+            access = None if actor is None else access_of(actor, view.grants())
+            draft = edit(view)
+            changes = decide_for(access, request.batch, view, draft, lambda: edit(view))
         except TrellisError as refusal:
             group.answers.append((request, refusal))
             return

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from graph.decide import clusters, groups, hierarchies, labels, revert, selectors
+from graph.decide import clusters, grants, groups, hierarchies, labels, revert, selectors
 from graph.decide.named import named
 from graph.decide.standards import refuse_newly_broken
 from graph.model.change import Change, net, ref_of
@@ -23,6 +23,7 @@ from graph.model.command import (
     DeleteGroup,
     DeleteHierarchy,
     DeleteSelector,
+    GrantAccess,
     Join,
     Leave,
     MoveGroup,
@@ -31,6 +32,7 @@ from graph.model.command import (
     RenameGroup,
     RetireCluster,
     Revert,
+    RevokeAccess,
     SaveSelector,
     UpdateCluster,
     UpdateGroup,
@@ -95,6 +97,8 @@ RULES: Mapping[type[Command], Callable[[Any, FleetView, Revision], tuple[Change,
     Leave: clusters.leave,
     SaveSelector: selectors.save_selector,
     DeleteSelector: selectors.delete_selector,
+    GrantAccess: grants.grant_access,
+    RevokeAccess: grants.revoke_access,
     Revert: revert.decide_revert,
 }
 """The rule of each command; a test holds it complete."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import NoReturn
 
+from graph.model.access import Grant
 from graph.model.errors import NotFound
 from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey, SavedSelector
 from graph.model.names import (
@@ -121,5 +122,17 @@ def find_saved(view: FleetView, name: str) -> SavedSelector:
         raise NotFound(
             f"no saved selector called {quoted(name)}",
             hint=did_you_mean(nearest(name, known)) or "save it first",
+        )
+    return found
+
+
+def find_grant(view: FleetView, name: str) -> Grant:
+    """The grant called ``name``."""
+    found = view.grant(name)
+    if found is None:
+        known = [each.name for each in view.grants()]
+        raise NotFound(
+            f"no grant called {quoted(name)}",
+            hint=did_you_mean(nearest(name, known)) or "list the grants there are",
         )
     return found

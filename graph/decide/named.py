@@ -6,8 +6,9 @@ another group.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from graph.model.change import Entity
 from graph.model.command import (
     Command,
     CreateGroup,
@@ -16,6 +17,7 @@ from graph.model.command import (
     DeleteGroup,
     DeleteHierarchy,
     DeleteSelector,
+    GrantAccess,
     Join,
     Leave,
     MoveGroup,
@@ -24,18 +26,18 @@ from graph.model.command import (
     RenameGroup,
     RetireCluster,
     Revert,
+    RevokeAccess,
     SaveSelector,
     UpdateCluster,
     UpdateGroup,
     UpdateHierarchy,
 )
 from graph.model.errors import TrellisError
-from graph.model.inventory import Entity
 from graph.model.names import GroupNumber
 from graph.model.ref import Kind, Ref
-from graph.model.selector import Selector, mentions
+from graph.model.selector import Selector, Written, mentions
 from graph.model.view import FleetView, entity_of, lineage
-from graph.targeting.parser import parse
+from graph.targeting.structured import read_selector
 
 
 def named(command: Command, view: FleetView) -> Iterator[Entity]:
@@ -67,6 +69,9 @@ def _refs(command: Command, view: FleetView) -> Iterator[Ref]:
         case SaveSelector(name, selector):
             yield Ref(Kind.SAVED_SELECTOR, name)
             yield from _named_in(selector, view)
+        case GrantAccess(name=name, scope=scope):
+            yield Ref(Kind.GRANT, name)
+            yield from _named_in(scope, view)
         case Revert(changes=changes):
             yield from (change.ref for change in changes)
         case _:
@@ -79,13 +84,16 @@ def _name_ref(
     | DeleteHierarchy
     | DeclareLabel
     | RemoveLabel
-    | DeleteSelector,
+    | DeleteSelector
+    | RevokeAccess,
 ) -> Ref:
     match command:
         case DeclareLabel() | RemoveLabel():
             return Ref(Kind.LABEL_KEY, command.name)
         case DeleteSelector():
             return Ref(Kind.SAVED_SELECTOR, command.name)
+        case RevokeAccess():
+            return Ref(Kind.GRANT, command.name)
         case CreateHierarchy() | UpdateHierarchy() | DeleteHierarchy():
             return Ref(Kind.HIERARCHY, command.name)
 
@@ -106,13 +114,13 @@ def _groups_on(view: FleetView, path: str) -> Iterator[Ref]:
         at = None if name is None else view.children(at).get(name)
 
 
-def _named_in(selector: str | Selector, view: FleetView) -> Iterator[Ref]:
-    """What a selector names; in text groups are named by path."""
-    if not isinstance(selector, str):
+def _named_in(selector: Written | Selector, view: FleetView) -> Iterator[Ref]:
+    """What a selector names; as it is written groups are named by path."""
+    if not isinstance(selector, str | Mapping):
         yield from mentions(selector)
         return
     try:
-        found = mentions(parse(selector, view))
+        found = mentions(read_selector(selector, view))
     except TrellisError:
         return  # it names what this batch makes, or the command itself will say so
     for ref in found:

@@ -13,9 +13,10 @@ from graph.decide.clusters import MEMBERSHIPS_MAX, second_place
 from graph.decide.groups import height
 from graph.decide.hierarchies import with_two_places
 from graph.decide.selectors import fits
+from graph.model.access import Grant
+from graph.model.change import Entity
 from graph.model.inventory import (
     Cluster,
-    Entity,
     Group,
     Hierarchy,
     LabelKey,
@@ -26,7 +27,7 @@ from graph.model.inventory import (
 from graph.model.label import type_of
 from graph.model.names import GROUP_DEPTH_MAX, GroupNumber
 from graph.model.ref import Kind, Ref
-from graph.model.selector import HasLabel, LabelIn, LabelIs, clauses, mentions
+from graph.model.selector import HasLabel, LabelIn, LabelIs, Selector, clauses, mentions
 from graph.model.view import FleetView, entity_of
 from graph.targeting.cycles import reaches
 
@@ -81,8 +82,8 @@ class Outcome:
                 return self._why_not_cluster(cluster)
             case LabelKey() as key:
                 return self._why_not_label_key(key)
-            case SavedSelector() as saved:
-                return self._why_not_saved(saved)
+            case SavedSelector() | Grant() as stored:
+                return self._why_not_stored(stored)
             case Hierarchy() as hierarchy:
                 return self._why_not_hierarchy(hierarchy)
             case None:
@@ -192,9 +193,9 @@ class Outcome:
             return ""
         if any(type_of(value) is not key.type for value in self._values(key.name)):
             return f"clusters use it as a {now.type}"
-        for saved in self._naming(Ref(Kind.LABEL_KEY, key.name)):
-            if self._misfit(saved):
-                return f"@{saved.name} uses it as a {now.type}"
+        for name, selector in self._naming(Ref(Kind.LABEL_KEY, key.name)):
+            if self._misfit(selector):
+                return f"{name} uses it as a {now.type}"
         return ""
 
     def _values(self, key: str) -> Iterator[LabelValue]:
@@ -204,39 +205,44 @@ class Outcome:
             if isinstance(state, Cluster) and key in state.labels:
                 yield state.labels[key]
 
-    # saved selectors
+    # saved selectors and grants
 
-    def _why_not_saved(self, saved: SavedSelector) -> str:
-        for ref in sorted(mentions(saved.selector), key=str):
+    def _why_not_stored(self, stored: SavedSelector | Grant) -> str:
+        selector = stored.scope if isinstance(stored, Grant) else stored.selector
+        for ref in sorted(mentions(selector), key=str):
             if self.get(ref) is None:
                 return f"{ref} is gone"
-        if misfit := self._misfit(saved):
+        if misfit := self._misfit(selector):
             return f"label {misfit} has another type now"
-        if reaches(saved.selector, saved.name, self) is not None:
+        if isinstance(stored, SavedSelector) and reaches(selector, stored.name, self) is not None:
             return "it would select through itself"
         return ""
 
-    def _misfit(self, saved: SavedSelector) -> str:
+    def _misfit(self, selector: Selector) -> str:
         """A label key whose type the selector does not fit."""
-        for clause in clauses(saved.selector):
+        for clause in clauses(selector):
             if isinstance(clause, LabelIs | LabelIn | HasLabel):
                 key = self.label_key(clause.key)
                 if key is not None and not fits(clause, key):
                     return key.name
         return ""
 
-    def _naming(self, ref: Ref) -> Iterator[SavedSelector]:
-        """The saved selectors that name ``ref`` now and still will."""
+    def _naming(self, ref: Ref) -> Iterator[tuple[str, Selector]]:
+        """The saved selectors and grants that name ``ref`` now and still will."""
         for name in sorted(self.view.mentioned_by(ref)):
             saved = self.saved_selector(name)
             if saved is not None and ref in mentions(saved.selector):
-                yield saved
+                yield f"@{name}", saved.selector
+        for name in sorted(self.view.granted_by(ref)):
+            grant = self.get(Ref(Kind.GRANT, name))
+            if isinstance(grant, Grant) and ref in mentions(grant.scope):
+                yield f"grant {name}", grant.scope
 
     # absence
 
     def _why_not_absent(self, ref: Ref) -> str:
-        for saved in self._naming(ref):
-            return f"@{saved.name} names it"
+        for name, _ in self._naming(ref):
+            return f"{name} names it"
         match ref.kind, ref.key:
             case Kind.GROUP, int(number):
                 return self._why_not_without_group(GroupNumber(number))

@@ -9,12 +9,14 @@ from graph.model.view import FleetView
 
 
 def refuse_if_named(view: FleetView, ref: Ref, shown: str) -> None:
-    """Refuse when a stored selector names ``ref``; ``shown`` is what people call it."""
-    names = sorted(view.mentioned_by(ref))
-    if names:
+    """Refuse when a stored selector or a grant names ``ref``; ``shown`` is what people call it."""
+    saved, grants = sorted(view.mentioned_by(ref)), sorted(view.granted_by(ref))
+    referrers = (*(f"@{name}" for name in saved), *(f"grant {name}" for name in grants))
+    if referrers:
+        both = ((saved, "saved selector"), (grants, "grant"))
+        counts = [counted(len(names), noun) for names, noun in both if names]
         raise Rejected(
-            f"{shown} is named by {counted(len(names), 'saved selector')}",
-            hint=f"change {', '.join(f'@{name}' for name in names[:5])}"
-            f"{' ...' if len(names) > 5 else ''} first",
-            reasons=tuple(f"@{name}" for name in names),
+            f"{shown} is named by {' and '.join(counts)}",
+            hint=f"change {', '.join(referrers[:5])}{' ...' if len(referrers) > 5 else ''} first",
+            reasons=referrers,
         )

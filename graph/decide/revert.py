@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 
 from graph.decide.outcome import Outcome
 from graph.decide.standards import standard_newly_broken
-from graph.model.change import Change, same
+from graph.model.change import Change, Entity, same
 from graph.model.cluster_set import ClusterSet
 from graph.model.command import Revert
 from graph.model.errors import Conflict, Rejected
-from graph.model.inventory import Cluster, Entity, Group, Mode
+from graph.model.inventory import Cluster, Group, Mode
 from graph.model.names import ClusterNumber, GroupNumber, Revision, counted
 from graph.model.ref import Kind, Ref
 from graph.model.view import FleetView, entity_of, subtree

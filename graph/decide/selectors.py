@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from graph.decide.lookup import find_label_key, find_saved
 from graph.decide.references import refuse_if_named
 from graph.model.change import Change
 from graph.model.command import DeleteSelector, SaveSelector
-from graph.model.errors import NotFound, Rejected
+from graph.model.errors import NotFound, Rejected, TrellisError
 from graph.model.inventory import LabelKey, SavedSelector
 from graph.model.label import check_value, type_of
 from graph.model.names import Revision, check_name, check_text
 from graph.model.ref import Kind, Ref
-from graph.model.selector import Clause, HasLabel, LabelIn, LabelIs, Matching, Selector, mentions
+from graph.model.selector import (
+    Clause,
+    HasLabel,
+    LabelIn,
+    LabelIs,
+    Matching,
+    Selector,
+    Written,
+    mentions,
+)
 from graph.model.view import FleetView, entity_of
 from graph.targeting.cycles import reaches
 from graph.targeting.missing import WILDCARD
 from graph.targeting.normal import check_size, normal
-from graph.targeting.parser import parse
+from graph.targeting.structured import read_selector
 from graph.targeting.value import check_order
 
 
 def save_selector(command: SaveSelector, view: FleetView, revision: Revision) -> tuple[Change, ...]:
     """The selector under its name, unless it would reach itself."""
     name = check_name(command.name, "saved selector")
-    selector = command.selector
-    selector = parse(selector, view) if isinstance(selector, str) else checked(selector, view)
+    selector = meaning(command.selector, view, "selector")
     if (chain := reaches(selector, name, view)) is not None:
         raise Rejected(
             f"@{name} would select through itself: {' -> '.join(f'@{each}' for each in chain)}",
@@ -44,6 +54,16 @@ def delete_selector(command: DeleteSelector, view: FleetView, _: Revision) -> tu
     before = find_saved(view, command.name)
     refuse_if_named(view, Ref(Kind.SAVED_SELECTOR, before.name), f"@{before.name}")
     return (Change(before, None),)
+
+
+def meaning(selector: Written | Selector, view: FleetView, name: str) -> Selector:
+    """The tree of a selector that a command has in its field ``name``."""
+    try:
+        if isinstance(selector, str | Mapping):
+            return read_selector(selector, view)
+        return checked(selector, view)
+    except TrellisError as refusal:
+        raise refusal.at(name) from None
 
 
 def checked(selector: Selector, view: FleetView) -> Selector:

@@ -16,10 +16,10 @@ from graph.index.fleet import Fleet
 from graph.index.forest import ForestDraft, GroupPair
 from graph.index.label import Label, LabelDraft
 from graph.index.snapshot import Snapshot
-from graph.model.change import Change, Cursor, Numbers
+from graph.model.access import Grant
+from graph.model.change import Change, Cursor, Entity, Numbers
 from graph.model.inventory import (
     Cluster,
-    Entity,
     Group,
     Hierarchy,
     LabelKey,
@@ -45,7 +45,9 @@ def build(entities: Iterable[Entity], *, cursor: Cursor, numbers: Numbers) -> Sn
     return Snapshot(
         cursor=cursor,
         numbers=numbers,
-        catalog=Catalog.of(_only(Hierarchy, facts), label_keys, _only(SavedSelector, facts)),
+        catalog=Catalog.of(
+            _only(Hierarchy, facts), label_keys, _only(SavedSelector, facts), _only(Grant, facts)
+        ),
         forest=gather_forest(_only(Group, facts), clusters, size=numbers.group),
         labels=gather_labels(label_keys, clusters, size=numbers.cluster),
         clusters=gather_clusters(clusters, size=numbers.cluster, groups=numbers.group),
@@ -127,6 +129,8 @@ class Draft(Fleet):
                 catalog.put_hierarchy(_name(before, after), after)
             case Change(SavedSelector() | None as before, SavedSelector() | None as after):
                 catalog.put_saved_selector(_name(before, after), after)
+            case Change(Grant() | None as before, Grant() | None as after):
+                catalog.put_grant(_name(before, after), after)
             case Change(LabelKey() | None as before, LabelKey() | None as after):
                 name = _name(before, after)
                 catalog.put_label_key(name, after)
@@ -213,7 +217,7 @@ class Draft(Fleet):
         return mine
 
 
-Named = Hierarchy | LabelKey | SavedSelector
+Named = Hierarchy | LabelKey | SavedSelector | Grant
 
 
 def _name(before: Named | None, after: Named | None) -> str:

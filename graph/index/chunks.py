@@ -39,6 +39,13 @@ class Chunks(Generic[T]):
         chunks = self.chunks
         return [chunks[index >> BITS][index & MASK] for index in indexes]
 
+    def many(self, indexes: Sequence[int]) -> list[T]:
+        """The entries at ``indexes``, written or not; a whole column in one pass."""
+        try:
+            return self.at(indexes)
+        except IndexError:  # some lie beyond what was ever written
+            return [self.get(index) for index in indexes]
+
     def put(self, index: int, value: T) -> ChunksDraft[T]:
         """A draft of the next version, in which ``index`` holds ``value``."""
         return ChunksDraft(self).put(index, value)

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
 from graph.index.catalog import Catalog
+from graph.index.chunks import Chunks
 from graph.index.clusters import Clusters
 from graph.index.forest import Forest
 from graph.index.label import Label
+from graph.model.access import Grant
 from graph.model.change import Cursor, Numbers
 from graph.model.cluster_set import EMPTY, ClusterSet
 from graph.model.inventory import (
@@ -24,6 +26,7 @@ from graph.model.ref import Ref
 from graph.model.selector import Comparison
 
 _by_name = attrgetter("name")
+_NO_LABEL: Chunks[LabelValue | None] = Chunks([], None)
 
 
 class Fleet:
@@ -87,7 +90,7 @@ class Fleet:
 
     def members_of_any(self, numbers: Iterable[GroupNumber]) -> ClusterSet:
         """Clusters in any of the groups or anywhere below them, in one step."""
-        return ClusterSet.union(self.forest.closures.at(numbers))
+        return ClusterSet.union(self.forest.closures.many(tuple(numbers)))
 
     def direct_members(self, number: GroupNumber) -> ClusterSet:
         """Clusters in the group itself."""
@@ -173,6 +176,16 @@ class Fleet:
         """The direct memberships of a cluster of this fleet."""
         return self.clusters.memberships.get(number)
 
+    @property
+    def columns(self) -> Clusters:
+        """The plain fields of the clusters, by number."""
+        return self.clusters
+
+    def label_column(self, key: str) -> Chunks[LabelValue | None]:
+        """One label of every cluster, by number; None where a cluster has not got it."""
+        label = self.labels.get(key)
+        return _NO_LABEL if label is None else label.column
+
     def _labels_of(self, number: ClusterNumber) -> dict[str, LabelValue]:
         values = ((key, label.column.get(number)) for key, label in self.labels.items())
         return {key: value for key, value in values if value is not None}
@@ -190,3 +203,17 @@ class Fleet:
     def mentioned_by(self, ref: Ref) -> frozenset[str]:
         """Names of the saved selectors that name this object directly."""
         return self.catalog.mentioned_by.get(ref, frozenset())
+
+    # grants
+
+    def grant(self, name: str) -> Grant | None:
+        """The grant called ``name``."""
+        return self.catalog.grants.get(name)
+
+    def grants(self) -> Sequence[Grant]:
+        """All grants, by name."""
+        return sorted(self.catalog.grants.values(), key=_by_name)
+
+    def granted_by(self, ref: Ref) -> frozenset[str]:
+        """Names of the grants whose scope names this object directly."""
+        return self.catalog.granted_by.get(ref, frozenset())

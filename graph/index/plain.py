@@ -12,6 +12,7 @@ from dataclasses import Field
 from enum import Enum
 from typing import Any, ClassVar, Protocol, cast
 
+from graph.model.access import Grant, Role
 from graph.model.hours import Interval, OpeningHours
 from graph.model.inventory import (
     Capacity,
@@ -52,12 +53,12 @@ class Record(Protocol):
 
 
 _ENUMS: dict[str, type[Enum]] = {
-    kind.__name__: kind for kind in (Mode, LabelType, ClusterKind, Reconciler, Comparison)
+    kind.__name__: kind for kind in (Mode, LabelType, ClusterKind, Reconciler, Comparison, Role)
 }
 _RECORDS: dict[str, type[Record]] = {
     kind.__name__: kind
     for kind in (
-        *(Hierarchy, LabelKey, SavedSelector, Capacity, OpeningHours, Interval),
+        *(Hierarchy, LabelKey, SavedSelector, Grant, Capacity, OpeningHours, Interval),
         *(Everything, Under, Only, Matching, LabelIs, LabelIn, HasLabel, IsCluster, Saved),
         *(And, Or, Not, Except),
     )

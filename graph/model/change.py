@@ -13,10 +13,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from graph.model.access import Grant
 from graph.model.errors import Invalid
-from graph.model.inventory import Cluster, Entity, Group, Hierarchy, LabelKey, SavedSelector
+from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey, SavedSelector
 from graph.model.names import ClusterNumber, GroupNumber, Revision, quoted
 from graph.model.ref import Kind, Ref
+
+Entity = Hierarchy | Group | LabelKey | Cluster | SavedSelector | Grant
+"""Anything the record keeps."""
 
 CHAIN_DIGITS = 16
 """Hex digits of the chain hash that a cursor carries."""
@@ -38,6 +42,8 @@ def ref_of(entity: Entity) -> Ref:
             return Ref(Kind.LABEL_KEY, entity.name)
         case SavedSelector():
             return Ref(Kind.SAVED_SELECTOR, entity.name)
+        case Grant():
+            return Ref(Kind.GRANT, entity.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Literal
 
+from graph.model.access import Role
 from graph.model.change import Change
 from graph.model.hours import OpeningHours
 from graph.model.inventory import (
@@ -22,7 +23,7 @@ from graph.model.inventory import (
     Reconciler,
 )
 from graph.model.names import Revision
-from graph.model.selector import Selector
+from graph.model.selector import Selector, Written
 
 COMMANDS_MAX = 10_000
 """Commands in one batch."""
@@ -177,16 +178,38 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class SaveSelector:
-    """Keep a selector under a name, new or existing. Text is read against the fleet as it is."""
+    """Keep a selector under a name, new or existing. It is read against the fleet as it then is."""
 
     name: str
-    selector: str | Selector
+    selector: Written | Selector
     title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteSelector:
     """Forget a saved selector nobody uses."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class GrantAccess:
+    """Give a role over the clusters of a scope, under a name, new or existing.
+
+    One of ``subject`` and ``claim`` says to whom. The scope may name no saved selector.
+    """
+
+    name: str
+    role: Role
+    subject: str = ""
+    claim: str = ""
+    scope: Written | Selector = "all"
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RevokeAccess:
+    """Take a grant back."""
 
     name: str
 
@@ -222,6 +245,8 @@ Command = (
     | Leave
     | SaveSelector
     | DeleteSelector
+    | GrantAccess
+    | RevokeAccess
     | Revert
 )
 

@@ -119,7 +119,3 @@ class SavedSelector:
     selector: Selector
     title: str = ""
     changed: Revision = Revision(0)
-
-
-Entity = Hierarchy | Group | LabelKey | Cluster | SavedSelector
-"""Anything the record keeps."""

@@ -14,6 +14,7 @@ class Kind(StrEnum):
     GROUP = "group"
     CLUSTER = "cluster"
     SAVED_SELECTOR = "saved_selector"
+    GRANT = "grant"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ structured form into trees and back; there is no second, unresolved tree.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -15,6 +15,11 @@ from graph.model.names import ClusterNumber, GroupNumber
 from graph.model.ref import Kind, Ref
 
 SelectorValue = str | int | float | bool
+
+Structured = Mapping[str, object]
+"""A selector as nested mappings; ``graph.targeting.structured`` reads it."""
+Written = str | Structured
+"""A selector as somebody wrote it, before its names are looked up."""
 
 
 class Comparison(StrEnum):

@@ -8,22 +8,59 @@ nothing here waits: no I/O, no locks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from graph.model.change import Change, Cursor, Numbers
+from graph.model.access import Grant
+from graph.model.change import Change, Cursor, Entity, Numbers
 from graph.model.cluster_set import ClusterSet
+from graph.model.hours import OpeningHours
 from graph.model.inventory import (
+    Capacity,
     Cluster,
-    Entity,
+    ClusterKind,
     Group,
     Hierarchy,
     LabelKey,
     LabelValue,
+    Reconciler,
     SavedSelector,
 )
-from graph.model.names import ClusterNumber, GroupNumber, join_path, split_path
+from graph.model.names import ClusterNumber, GroupNumber, Revision, join_path, split_path
 from graph.model.ref import Kind, Ref
 from graph.model.selector import Comparison
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Column(Protocol[T_co]):
+    """One field of every cluster, by number."""
+
+    def many(self, indexes: Sequence[int]) -> Sequence[T_co]:
+        """The field of these clusters, in their order; in one pass."""
+        ...
+
+
+class Columns(Protocol):
+    """The plain fields of clusters, for whoever reads many at once."""
+
+    @property
+    def name(self) -> Column[str]: ...  # noqa: D102 - the fields of Cluster, described there
+    @property
+    def title(self) -> Column[str]: ...  # noqa: D102
+    @property
+    def kind(self) -> Column[ClusterKind]: ...  # noqa: D102
+    @property
+    def reconciler(self) -> Column[Reconciler]: ...  # noqa: D102
+    @property
+    def time_zone(self) -> Column[str]: ...  # noqa: D102
+    @property
+    def capacity(self) -> Column[Capacity | None]: ...  # noqa: D102
+    @property
+    def opening_hours(self) -> Column[OpeningHours | None]: ...  # noqa: D102
+    @property
+    def memberships(self) -> Column[tuple[GroupNumber, ...]]: ...  # noqa: D102
+    @property
+    def changed(self) -> Column[Revision]: ...  # noqa: D102
 
 
 class FleetView(Protocol):
@@ -133,6 +170,15 @@ class FleetView(Protocol):
         """The direct memberships of a cluster of this view."""
         ...
 
+    @property
+    def columns(self) -> Columns:
+        """The plain fields of the clusters, by number; ask only for clusters of this view."""
+        ...
+
+    def label_column(self, key: str) -> Column[LabelValue | None]:
+        """One label of every cluster, by number; None where a cluster has not got it."""
+        ...
+
     # saved selectors
 
     def saved_selector(self, name: str) -> SavedSelector | None:
@@ -145,6 +191,20 @@ class FleetView(Protocol):
 
     def mentioned_by(self, ref: Ref) -> frozenset[str]:
         """Names of the saved selectors that name this object directly."""
+        ...
+
+    # grants
+
+    def grant(self, name: str) -> Grant | None:
+        """The grant called ``name``."""
+        ...
+
+    def grants(self) -> Sequence[Grant]:
+        """All grants, by name."""
+        ...
+
+    def granted_by(self, ref: Ref) -> frozenset[str]:
+        """Names of the grants whose scope names this object directly."""
         ...
 
 
@@ -163,14 +223,24 @@ def entity_of(view: FleetView, ref: Ref) -> Entity | None:
             return view.cluster(ClusterNumber(number))
         case Kind.GROUP, int(number):
             return view.group(GroupNumber(number))
-        case Kind.LABEL_KEY, str(name):
-            return view.label_key(name)
-        case Kind.SAVED_SELECTOR, str(name):
-            return view.saved_selector(name)
-        case Kind.HIERARCHY, str(name):
-            return view.hierarchy(name)
+        case kind, str(name):
+            return _called(view, kind, name)
         case _:
             return None
+
+
+def _called(view: FleetView, kind: Kind, name: str) -> Entity | None:
+    match kind:
+        case Kind.HIERARCHY:
+            return view.hierarchy(name)
+        case Kind.LABEL_KEY:
+            return view.label_key(name)
+        case Kind.SAVED_SELECTOR:
+            return view.saved_selector(name)
+        case Kind.GRANT:
+            return view.grant(name)
+        case Kind.GROUP | Kind.CLUSTER:
+            return None  # known by number
 
 
 def path_of(view: FleetView, number: GroupNumber) -> str:

@@ -23,14 +23,14 @@ from typing import Any
 
 import orjson
 
-from graph.model.change import Change, Changeset
+from graph.model.access import Grant, Role
+from graph.model.change import Change, Changeset, Entity
 from graph.model.errors import Invalid
 from graph.model.hours import WEEKDAYS, Interval, OpeningHours
 from graph.model.inventory import (
     Capacity,
     Cluster,
     ClusterKind,
-    Entity,
     Group,
     Hierarchy,
     LabelKey,
@@ -201,6 +201,8 @@ def _entity_json(entity: Entity) -> dict[str, Json]:
                 "selector": selector_json(entity.selector),
                 "changed": entity.changed,
             }
+        case Grant():
+            data = _grant_json(entity)
     if entity.title:
         data["title"] = entity.title
     return data
@@ -227,6 +229,20 @@ def _cluster_json(cluster: Cluster) -> dict[str, Json]:
         data["time_zone"] = cluster.time_zone
     if cluster.opening_hours is not None:
         data["opening_hours"] = _hours_json(cluster.opening_hours)
+    return data
+
+
+def _grant_json(grant: Grant) -> dict[str, Json]:
+    data: dict[str, Json] = {
+        "name": grant.name,
+        "role": grant.role.value,
+        "scope": selector_json(grant.scope),
+        "changed": grant.changed,
+    }
+    if grant.subject:
+        data["subject"] = grant.subject
+    if grant.claim:
+        data["claim"] = grant.claim
     return data
 
 
@@ -290,6 +306,18 @@ def _saved_selector(data: Json) -> SavedSelector:
     )
 
 
+def _grant(data: Json) -> Grant:
+    return Grant(
+        name=data["name"],
+        role=Role(data["role"]),
+        scope=read_selector(data["scope"]),
+        subject=data.get("subject", ""),
+        claim=data.get("claim", ""),
+        title=data.get("title", ""),
+        changed=data["changed"],
+    )
+
+
 def _hours_json(hours: OpeningHours) -> list[str]:
     days = [*((day, hours.weekly[day]) for day in WEEKDAYS if day in hours.weekly)]
     days += sorted(hours.exceptions.items())
@@ -313,6 +341,7 @@ _READERS: dict[Kind, Callable[[Json], Entity]] = {
     Kind.GROUP: _group,
     Kind.CLUSTER: _cluster,
     Kind.SAVED_SELECTOR: _saved_selector,
+    Kind.GRANT: _grant,
 }
 _CLUSTER_KINDS = {kind.value: kind for kind in ClusterKind}
 _RECONCILERS = {reconciler.value: reconciler for reconciler in Reconciler}

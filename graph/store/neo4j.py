@@ -53,6 +53,7 @@ from graph.store.neo4j_log import (
 from graph.store.neo4j_migrations import AWAIT_INDEXES, FOREIGN, MIGRATIONS, SCHEMA_VERSION
 from graph.store.neo4j_rows import load_facts
 from graph.store.port import RECEIPTS_KEPT_DAYS, Entry, Facts, Head, Kept
+from graph.trace import Trace, untraced
 
 T = TypeVar("T")
 
@@ -93,11 +94,13 @@ class Neo4jStore:
         database: str | None,
         timeouts: Timeouts,
         receipts_kept_days: int,
+        trace: Trace = untraced,
     ) -> None:
         self._driver = driver
         self._database = database
         self._timeouts = timeouts
         self._receipts_kept_days = receipts_kept_days
+        self._trace = trace
         self._turn = asyncio.Lock()
         self._commits: set[asyncio.Task[tuple[Receipt, ...]]] = set()
         self._last: Cursor | None = None
@@ -115,6 +118,7 @@ class Neo4jStore:
         timeouts: Timeouts | None = None,
         connections_max: int = CONNECTIONS_MAX,
         receipts_kept_days: int = RECEIPTS_KEPT_DAYS,
+        trace: Trace = untraced,
     ) -> Neo4jStore:
         """Open the record at ``url`` and migrate an older one.
 
@@ -122,7 +126,7 @@ class Neo4jStore:
         """
         timeouts = timeouts or Timeouts()
         driver = _driver(url, user, password, timeouts, connections_max)
-        store = cls(driver, database, timeouts, receipts_kept_days)
+        store = cls(driver, database, timeouts, receipts_kept_days, trace)
         try:
             await store._migrate(create=create)
         except BaseException:
@@ -279,11 +283,10 @@ class Neo4jStore:
 
             return await work(ask)
 
-        async with (
-            asyncio.timeout(seconds),
-            self._driver.session(database=self._database) as session,  # pyright: ignore[reportUnknownMemberType] - the driver leaves its options untyped
-        ):
-            return await session.execute_write(unit)
+        session = self._driver.session(database=self._database)  # pyright: ignore[reportUnknownMemberType] - the driver leaves its options untyped
+        with self._trace("bolt"):
+            async with asyncio.timeout(seconds), session:
+                return await session.execute_write(unit)
 
     async def _migrate(self, *, create: bool) -> None:
         schema = await self._run(read_schema)

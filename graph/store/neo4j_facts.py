@@ -2,7 +2,7 @@
 
     (:Cluster)-[:MEMBER_OF]->(:Group)-[:CHILD_OF]->(:Group)-[:ROOT_OF]->(:Hierarchy)
     (:Cluster)-[:LABELLED]->(:LabelValue {key, value})     one for all clusters that have the value
-    (:SavedSelector)-[:NAMES]->(:Group)                    for people who look; the body decides
+    (:SavedSelector|Grant)-[:NAMES]->(:Group)              see ``neo4j_selectors``
 
 An analyst reads the business here, so empty fields are absent and ``Group.path`` says where a group
 is now. Adjacency only: no closure is stored. Every text is fixed, input travels in parameters, and
@@ -18,10 +18,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, LiteralString, TypeVar
 
-from graph.model.change import Change
+from graph.model.access import Grant
+from graph.model.change import Change, Entity
 from graph.model.inventory import (
     Cluster,
-    Entity,
     Group,
     Hierarchy,
     LabelKey,
@@ -30,8 +30,8 @@ from graph.model.inventory import (
 )
 from graph.model.names import GROUP_DEPTH_MAX
 from graph.model.ref import Kind, Ref
-from graph.model.selector import mentions
-from graph.store.codec import encode_hours, encode_selector
+from graph.store.codec import encode_hours
+from graph.store.neo4j_selectors import grant_steps, saved_steps
 
 ROWS_MAX = 5_000
 """Rows in one statement."""
@@ -60,7 +60,8 @@ def writes(changes: Iterable[Change]) -> Iterator[Write]:
         *_declarations(net),
         *_group_steps(groups),
         *_cluster_steps(clusters),
-        *_saved_steps(_of(net, SavedSelector)),
+        *saved_steps([after for _, after in _of(net, SavedSelector) if after]),
+        *grant_steps([after for _, after in _of(net, Grant) if after]),
     )
     for text, rows in steps:
         for start in range(0, len(rows), ROWS_MAX):
@@ -94,6 +95,7 @@ def _of(net: dict[Ref, Pair[Entity]], kind: type[T]) -> list[Pair[T]]:
 _DELETE: dict[Kind, LiteralString] = {
     Kind.CLUSTER: "UNWIND $rows AS key MATCH (n:Cluster {number: key}) DETACH DELETE n",
     Kind.SAVED_SELECTOR: "UNWIND $rows AS key MATCH (n:SavedSelector {name: key}) DETACH DELETE n",
+    Kind.GRANT: "UNWIND $rows AS key MATCH (n:Grant {name: key}) DETACH DELETE n",
     Kind.GROUP: "UNWIND $rows AS key MATCH (n:Group {number: key}) DETACH DELETE n",
     Kind.LABEL_KEY: "UNWIND $rows AS key MATCH (n:LabelKey {name: key}) DETACH DELETE n",
     Kind.HIERARCHY: "UNWIND $rows AS key MATCH (n:Hierarchy {name: key}) DETACH DELETE n",
@@ -315,37 +317,4 @@ def _cluster(cluster: Cluster) -> Row:
         "timeZone": cluster.time_zone or None,
         "openingHours": encode_hours(hours).decode() if hours is not None else None,
         "changed": cluster.changed,
-    }
-
-
-# saved selectors
-
-_SAVED = "UNWIND $rows AS row MERGE (n:SavedSelector {name: row.name}) SET n = row"
-_UNNAME_GROUPS = "UNWIND $rows AS row MATCH (:SavedSelector {name: row})-[r:NAMES]->() DELETE r"
-_NAME_GROUPS = """
-UNWIND $rows AS row
-MATCH (s:SavedSelector {name: row[0]})
-MATCH (g:Group {number: row[1]})
-CREATE (s)-[:NAMES]->(g)
-"""
-
-
-def _saved_steps(saved: list[Pair[SavedSelector]]) -> Iterator[Step]:
-    kept = [after for _, after in saved if after]
-    yield _SAVED, [_saved_selector(each) for each in kept]
-    yield _UNNAME_GROUPS, [each.name for each in kept]
-    yield _NAME_GROUPS, [[each.name, number] for each in kept for number in _named(each)]
-
-
-def _named(saved: SavedSelector) -> list[int]:
-    refs = mentions(saved.selector)
-    return sorted(int(ref.key) for ref in refs if ref.kind is Kind.GROUP)
-
-
-def _saved_selector(saved: SavedSelector) -> Row:
-    return {
-        "name": saved.name,
-        "title": saved.title or None,
-        "body": encode_selector(saved.selector).decode(),
-        "changed": saved.changed,
     }

@@ -35,6 +35,8 @@ MIGRATIONS: tuple[tuple[LiteralString, ...], ...] = (
         "CREATE INDEX receipt_at IF NOT EXISTS FOR (n:Receipt) ON (n.at)",
         "CREATE INDEX group_path IF NOT EXISTS FOR (n:Group) ON (n.path)",
     ),
+    # 3: grants
+    ("CREATE CONSTRAINT grant IF NOT EXISTS FOR (n:Grant) REQUIRE n.name IS UNIQUE",),
 )
 """Each migration is a tuple of statements; its number is its place, counted from 1."""
 
@@ -44,7 +46,7 @@ AWAIT_INDEXES: LiteralString = "CALL db.awaitIndexes(60)"
 """An index that is still being filled answers nothing."""
 
 FOREIGN: LiteralString = """
-MATCH (n:Changeset|Receipt|Hierarchy|Group|Cluster|LabelKey|LabelValue|SavedSelector)
+MATCH (n:Changeset|Receipt|Hierarchy|Group|Cluster|LabelKey|LabelValue|SavedSelector|Grant)
 RETURN 1 LIMIT 1
 """
 """Finds data of ours in a database without a Clock: then it is not ours."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from graph.model.access import Grant, Role
+from graph.model.change import Entity
 from graph.model.inventory import (
     Capacity,
     Cluster,
     ClusterKind,
-    Entity,
     Group,
     Hierarchy,
     LabelKey,
@@ -53,6 +54,11 @@ RETURN n.number, n.name, coalesce(n.title, ''), n.kind, n.reconciler,
 _SAVED_SELECTORS = """
 MATCH (n:SavedSelector) RETURN n.name, n.body, coalesce(n.title, ''), n.changed
 """
+_GRANTS = """
+MATCH (n:Grant)
+RETURN n.name, n.role, n.scope, coalesce(n.subject, ''), coalesce(n.claim, ''),
+       coalesce(n.title, ''), n.changed
+"""
 
 
 async def load_facts(ask: Ask) -> list[Entity]:
@@ -66,6 +72,7 @@ async def load_facts(ask: Ask) -> list[Entity]:
     for start in range(0, clock.next_cluster, CLUSTERS_A_PAGE):
         entities += _clusters(await ask(_CLUSTERS, start=start, end=start + CLUSTERS_A_PAGE))
     entities += _saved_selectors(await ask(_SAVED_SELECTORS))
+    entities += _grants(await ask(_GRANTS))
     return entities
 
 
@@ -102,6 +109,15 @@ def _saved_selectors(rows: Sequence[Row]) -> list[SavedSelector]:
     found = [
         SavedSelector(name, decode_selector(body.encode()), title, changed)
         for name, body, title, changed in rows
+    ]
+    return sorted(found, key=lambda each: each.name)
+
+
+def _grants(rows: Sequence[Row]) -> list[Grant]:
+    """Grants by name."""
+    found = [
+        Grant(name, Role(role), decode_selector(scope.encode()), subject, claim, title, changed)
+        for name, role, scope, subject, claim, title, changed in rows
     ]
     return sorted(found, key=lambda each: each.name)
 

@@ -28,8 +28,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from graph.model.change import Changeset, Cursor, Numbers, Receipt
-from graph.model.inventory import Entity
+from graph.model.change import Changeset, Cursor, Entity, Numbers, Receipt
 from graph.model.names import Revision
 
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from graph.model.change import CHAIN_DIGITS, Changeset, Cursor, Numbers, Receipt, ref_of
+from graph.model.change import CHAIN_DIGITS, Changeset, Cursor, Entity, Numbers, Receipt, ref_of
 from graph.model.errors import NotFound, ResyncRequired, RevisionExpired
-from graph.model.inventory import Entity
 from graph.model.names import ClusterNumber, GroupNumber, Revision
 from graph.model.ref import Kind
 from graph.store.codec import (

@@ -46,18 +46,24 @@ def saved_in(selector: Selector) -> Iterator[str]:
 
 
 def in_order(selector: Selector, view: FleetView) -> list[SavedSelector]:
-    """Every saved selector ``selector`` leads to, each after those it needs itself."""
+    """Every saved selector ``selector`` leads to, each after those it needs itself.
+
+    Left out is what the view does not show: under a scope, whatever reaches nothing in it.
+    """
     ordered: dict[str, SavedSelector] = {}
     opened: set[str] = set()
     waiting = list(saved_in(selector))
     while waiting:
         name = waiting[-1]
-        if name in ordered:
+        saved = None if name in ordered else view.saved_selector(name)
+        if saved is None:
             waiting.pop()
             continue
-        saved = view.saved_selector(name)
-        assert saved is not None, f"saved selector {name} is named but not in the view"
-        needed = [each for each in saved_in(saved.selector) if each not in ordered]
+        needed = [
+            each
+            for each in saved_in(saved.selector)
+            if each not in ordered and view.saved_selector(each) is not None
+        ]
         if not needed:
             ordered[name] = saved
         elif name in opened:

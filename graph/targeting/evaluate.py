@@ -15,6 +15,7 @@ from operator import ge, gt, le, lt
 from typing import Any
 
 from graph.model.cluster_set import EMPTY, ClusterSet
+from graph.model.label import type_of
 from graph.model.names import GroupNumber
 from graph.model.selector import (
     And,
@@ -59,9 +60,14 @@ def count(selector: Selector, view: FleetView) -> int:
 
 
 def satisfies(value: SelectorValue | None, comparison: Comparison, other: SelectorValue) -> bool:
-    """Whether a label's value holds in a comparison; an absent label fails every one."""
+    """Whether a label's value holds in a comparison; an absent label fails every one.
+
+    A state of another time may have a value of another type: they are different, and not ordered.
+    """
     if value is None:
         return False
+    if type_of(value) is not type_of(other):
+        return comparison is Comparison.NE
     if comparison is Comparison.EQ:
         return value == other
     if comparison is Comparison.NE:
@@ -157,12 +163,9 @@ def _met(kept: ClusterSet, sets: Sequence[ClusterSet]) -> ClusterSet:
 
 def _those(kept: ClusterSet, clause: LabelIs, view: FleetView) -> ClusterSet:
     """The few clusters of ``kept`` that satisfy a comparison, asked one by one."""
-    key, holds, other = clause.key, _ORDERS[clause.comparison], clause.value
+    key, comparison, other = clause.key, clause.comparison, clause.value
     label = view.label
-    values = [(each, label(each, key)) for each in kept]
-    return ClusterSet.of(
-        [each for each, value in values if value is not None and holds(value, other)]
-    )
+    return ClusterSet.of([each for each in kept if satisfies(label(each, key), comparison, other)])
 
 
 def _conjunction(selector: And | Except, view: FleetView, known: _Known) -> ClusterSet:
@@ -211,12 +214,15 @@ def _matching(clause: Matching, view: FleetView, _known: _Known) -> ClusterSet:
 
 
 def _saved(clause: Saved, view: FleetView, known: _Known) -> ClusterSet:
-    """Everything the saved selector needs is evaluated before it, so nothing nests deeper."""
+    """Everything the saved selector needs is evaluated before it, so nothing nests deeper.
+
+    One that the view does not show reaches nothing in it.
+    """
     if clause.name not in known:
         for saved in in_order(clause, view):
             if saved.name not in known:
                 known[saved.name] = _find(saved.selector, view, known)
-    return known[clause.name]
+    return known.get(clause.name, EMPTY)
 
 
 _FIND: dict[type, Callable[[Any, FleetView, _Known], ClusterSet]] = {

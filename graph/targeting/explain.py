@@ -7,7 +7,7 @@ so that whoever knows the history can add since when, by whom and why.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.model.errors import NotFound
@@ -97,8 +97,17 @@ class Explanation:
         return ", then ".join(str(step) for step in self.nearest or ())
 
 
-def explain(selector: Selector, cluster: ClusterNumber, view: FleetView) -> Explanation:
-    """Why ``selector`` does or does not choose ``cluster``."""
+def explain(
+    selector: Selector,
+    cluster: ClusterNumber,
+    view: FleetView,
+    *,
+    readable: Callable[[Selector], bool] = lambda _: True,
+) -> Explanation:
+    """Why ``selector`` does or does not choose ``cluster``.
+
+    A saved selector that is not ``readable`` is not opened: it holds or not, and says no more.
+    """
     found = view.cluster(cluster)
     if found is None:
         raise NotFound(
@@ -106,14 +115,22 @@ def explain(selector: Selector, cluster: ClusterNumber, view: FleetView) -> Expl
         )
     facts = facts_of(cluster, found.labels, found.memberships, view)
     saved = in_order(selector, view)
-    reason = _Reasons(facts, known_saved(saved, facts), view).of(selector, 0)
+    closed = frozenset(each.name for each in saved if not readable(each.selector))
+    reason = _Reasons(facts, known_saved(saved, facts), view, closed).of(selector, 0)
     counted = reason.parts if isinstance(selector, And | Or) else (reason,)
-    return Explanation(cluster, reason, counted, nearest_flip(selector, facts, saved, view))
+    nearest = nearest_flip(selector, facts, saved, view, closed=closed)
+    return Explanation(cluster, reason, counted, nearest)
 
 
 class _Reasons:
-    def __init__(self, facts: Facts, known: Mapping[str, bool], view: FleetView) -> None:
-        self._facts, self._known, self._view = facts, known, view
+    def __init__(
+        self,
+        facts: Facts,
+        known: Mapping[str, bool],
+        view: FleetView,
+        closed: Collection[str],
+    ) -> None:
+        self._facts, self._known, self._view, self._closed = facts, known, view, closed
         self._given = 0
 
     def of(self, selector: Selector, opened: int) -> Reason:
@@ -131,7 +148,8 @@ class _Reasons:
     def _parts(self, selector: Selector, opened: int) -> Sequence[Reason]:
         if not isinstance(selector, Saved):
             return [self.of(part, opened) for part in parts(selector)]
-        saved = self._view.saved_selector(selector.name)
+        closed = selector.name in self._closed
+        saved = None if closed else self._view.saved_selector(selector.name)
         if saved is None or opened >= SAVED_DEPTH_MAX or self._given > REASONS_MAX:
             return []
         return [self.of(saved.selector, opened + 1)]

@@ -52,7 +52,10 @@ def facts_of(
 
 
 def holds(selector: Selector, facts: Facts, known: Mapping[str, bool]) -> bool:
-    """Whether ``selector`` chooses a cluster with these facts; saved selectors are ``known``."""
+    """Whether ``selector`` chooses a cluster with these facts; saved selectors are ``known``.
+
+    One that is not reaches nothing in the view the facts are from.
+    """
     match selector:
         case And(operands):
             return all(holds(each, facts, known) for each in operands)
@@ -63,7 +66,7 @@ def holds(selector: Selector, facts: Facts, known: Mapping[str, bool]) -> bool:
         case Except(left, right):
             return holds(left, facts, known) and not holds(right, facts, known)
         case Saved(name):
-            return known[name]
+            return known.get(name, False)
         case _:
             return clause_holds(selector, facts)
 

@@ -9,7 +9,7 @@ that would be refused: a value that is not allowed, or leaving a hierarchy every
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, combinations, islice
 
 from graph.model.inventory import SavedSelector
@@ -56,15 +56,24 @@ _Way = tuple[Step, ...] | None
 _Ways = tuple[_Way, _Way]
 """The way to hold, and the way not to; the one that is so already has no steps."""
 
+_NEVER: _Ways = (None, ())
+"""Fails, and no step would change that."""
+
 
 def nearest_flip(
-    selector: Selector, facts: Facts, saved: Sequence[SavedSelector], view: FleetView
+    selector: Selector,
+    facts: Facts,
+    saved: Sequence[SavedSelector],
+    view: FleetView,
+    *,
+    closed: Collection[str] = (),
 ) -> tuple[Step, ...] | None:
     """The fewest steps after which ``selector`` answers otherwise; None if none were found.
 
-    ``saved`` are the saved selectors it leads to, each after those it needs itself.
+    ``saved`` are the saved selectors it leads to, each after those it needs itself. Those named in
+    ``closed`` are not opened: no step is taken from what they say.
     """
-    search = _Search(selector, facts, saved, view)
+    search = _Search(selector, facts, saved, view, closed)
     to_hold, to_fail = search.ways(selector)
     way = to_fail if search.answer(facts) else to_hold
     if way is None:
@@ -78,14 +87,23 @@ def nearest_flip(
 
 class _Search:
     def __init__(
-        self, selector: Selector, facts: Facts, saved: Sequence[SavedSelector], view: FleetView
+        self,
+        selector: Selector,
+        facts: Facts,
+        saved: Sequence[SavedSelector],
+        view: FleetView,
+        closed: Collection[str],
     ) -> None:
         self._selector, self._facts, self._saved, self._view = selector, facts, saved, view
         self._now = self.answer(facts)
         self._ways_of: dict[str, _Ways] = {}
         self._candidates: dict[Step, None] = {}
+        known = known_saved(saved, facts)
         for each in saved:
-            self._ways_of[each.name] = self.ways(each.selector)
+            if each.name in closed:
+                self._ways_of[each.name] = ((), None) if known[each.name] else _NEVER
+            else:
+                self._ways_of[each.name] = self.ways(each.selector)
 
     def answer(self, facts: Facts) -> bool:
         """Whether the selector holds for ``facts``."""
@@ -130,7 +148,7 @@ class _Search:
                 (hold, fail), (held, failed) = self.ways(left), self.ways(right)
                 return _together((hold, failed)), _cheapest((fail, held))
             case Saved(name):
-                return self._ways_of[name]
+                return self._ways_of.get(name, _NEVER)
             case _:
                 return self._clause(selector)
 

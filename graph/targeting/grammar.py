@@ -8,7 +8,9 @@ parser is table-driven and keeps its own stack, so no input makes Python recurse
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
+from typing import cast
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
@@ -68,6 +70,25 @@ def read(text: str) -> ParseTree:
         return _parser().parse(text)  # pyright: ignore[reportUnknownMemberType] lark's own
     except UnexpectedInput as error:
         raise complaint(error, text) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """How a text that may go on begins: its tokens, and the terminals that may come next."""
+
+    tokens: tuple[Token, ...]
+    accepts: frozenset[str]
+
+
+def read_opening(text: str) -> Opening | int:
+    """``text`` as the beginning of a selector, or where it ceases to be one."""
+    parser = _parser().parse_interactive(text)  # pyright: ignore[reportUnknownMemberType] lark's own
+    try:
+        tokens = tuple(parser.exhaust_lexer())
+    except UnexpectedInput as error:
+        return error.pos_in_stream or 0
+    accepts = cast("set[str]", parser.accepts())  # type: ignore[no-untyped-call] # lark's own
+    return Opening(tokens, frozenset(accepts))
 
 
 @cache

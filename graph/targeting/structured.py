@@ -32,7 +32,9 @@ from graph.model.selector import (
     Or,
     Saved,
     Selector,
+    Structured,
     Under,
+    Written,
     clauses,
 )
 from graph.model.view import FleetView, path_of
@@ -50,7 +52,10 @@ from graph.targeting.normal import (
 from graph.targeting.parser import parse
 from graph.targeting.syntax import pattern
 
-Structured = Mapping[str, object]
+
+def read_selector(written: Written, view: FleetView) -> Selector:
+    """The tree somebody wrote as text or in the structured form."""
+    return parse(written, view) if isinstance(written, str) else from_structured(written, view)
 
 
 def from_structured(data: Structured, view: FleetView) -> Selector:

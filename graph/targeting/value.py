@@ -42,8 +42,11 @@ def unquote(token: str) -> str:
 
 def show_text(value: str) -> str:
     """Text in its canonical spelling."""
-    if _BARE.fullmatch(value) and value not in KEYWORDS:
-        return value
+    return value if _BARE.fullmatch(value) and value not in KEYWORDS else quote(value)
+
+
+def quote(value: str) -> str:
+    """Text in double quotes; the inverse of ``unquote``."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 

@@ -13,12 +13,14 @@ from engines import NOON, give, names, ticking
 from graph.decide.revert import Everything, Subtree
 from graph.engine import Engine
 from graph.facets import ByGroup, ByLabel
+from graph.model.access import Role
 from graph.model.change import Cursor
 from graph.model.command import (
     Batch,
     CreateGroup,
     DeleteGroup,
     DeleteSelector,
+    GrantAccess,
     Join,
     MoveGroup,
     RegisterCluster,
@@ -546,11 +548,18 @@ def tamper(path, statement, *values):
         ),
         ("DELETE FROM changesets WHERE revision = 2", "revision"),
         ("DELETE FROM facts WHERE kind = 'cluster' AND key = 1", "cluster:1"),
+        ("DELETE FROM facts WHERE kind = 'grant'", "grant:texas"),
+        (
+            "UPDATE facts SET body = CAST(replace(body, 'reader', 'admin') AS BLOB)"
+            " WHERE kind = 'grant'",
+            "grants: all",
+        ),
     ],
 )
 async def test_verify_names_the_first_difference(engine, tmp_path, statement, says):
     await give(engine, UpdateCluster("york-1", title="one"))
     await give(engine, UpdateCluster("york-1", title="two"))
+    await give(engine, GrantAccess("texas", Role.READER, "ana", scope="/geo/us/tx"))
     assert (await engine.verify()).whole
     tamper(tmp_path / "fleet.db", statement)
     verification = await engine.verify()

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TypeVar
 
-from graph.model.change import Change, net, ref_of
+from graph.model.access import Grant, Role
+from graph.model.change import Change, Entity, net, ref_of
 from graph.model.hours import Interval, OpeningHours
 from graph.model.inventory import (
     Capacity,
     Cluster,
     ClusterKind,
-    Entity,
     Group,
     Hierarchy,
     LabelKey,
@@ -65,6 +65,7 @@ KEYS: dict[str, LabelType] = {
     "zone": LabelType.TEXT,
 }
 SAVED = ("pilot", "large", "night", "rest")
+GRANTS = ("texas", "night-shift", "everybody")
 DEPTH_MAX = 7
 CAPACITIES = (None, Capacity(4000, 8192), Capacity(8000, 16384, 1_000_000))
 HOURS = (
@@ -87,6 +88,8 @@ def random_fleet(rng: Random, *, clusters: int = 24, groups: int = 24) -> list[E
         work.register()
     for _ in range(rng.randint(0, 3)):
         work.save()
+    for _ in range(rng.randint(0, 2)):
+        work.grant()
     return work.twin.entities()
 
 
@@ -106,6 +109,11 @@ def random_changes(
 def random_selector(rng: Random, twin: Twin, *, depth: int = 3, beside: str = "") -> Selector:
     """A selector valid for ``twin``; in a selector saved as ``beside`` it makes no cycle."""
     return Selectors.over(rng, twin, beside=beside).tree(depth)
+
+
+def random_scope(rng: Random, twin: Twin, *, depth: int = 2) -> Selector:
+    """A selector valid for ``twin`` as the scope of a grant: it names no saved selector."""
+    return replace(Selectors.over(rng, twin), saved=[]).tree(depth)
 
 
 @dataclass(slots=True)
@@ -130,7 +138,7 @@ class Work:
         of_names = [
             self.new_hierarchy, self.update_hierarchy, self.delete_hierarchy, self.new_label_key,
             self.retitle_label_key, self.remove_label_key, self.retype_label_key, self.save,
-            self.forget,
+            self.forget, self.grant, self.revoke,
         ]  # fmt: skip
         again = [self.join_nearby, self.leave, self.move_group, self.swap_with_parent, self.relabel]
         return [*of_groups, *of_clusters, *of_names, *again]
@@ -147,6 +155,10 @@ class Work:
 
     def pick(self, among: Sequence[T]) -> T | None:
         return self.rng.choice(among) if among else None
+
+    def named(self, ref: Ref) -> bool:
+        """Whether a saved selector or a grant would be left pointing at nothing."""
+        return bool(self.twin.mentioned_by(ref) or self.twin.granted_by(ref))
 
     # hierarchies
 
@@ -265,7 +277,7 @@ class Work:
         return self.pick([name for name in SEGMENTS if name not in taken])
 
     def deletable(self, numbers: set[GroupNumber], *, with_members: bool) -> bool:
-        if any(self.twin.mentioned_by(Ref(Kind.GROUP, number)) for number in numbers):
+        if any(self.named(Ref(Kind.GROUP, number)) for number in numbers):
             return False
         return with_members or not self.twin.in_any(numbers)
 
@@ -322,7 +334,7 @@ class Work:
         return [
             cluster
             for cluster in self.twin.clusters()
-            if not self.twin.mentioned_by(Ref(Kind.CLUSTER, cluster.number))
+            if not self.named(Ref(Kind.CLUSTER, cluster.number))
         ]
 
     def relabel(self) -> None:
@@ -419,9 +431,7 @@ class Work:
 
     def unmentioned_keys(self) -> list[LabelKey]:
         return [
-            key
-            for key in self.twin.label_keys()
-            if not self.twin.mentioned_by(Ref(Kind.LABEL_KEY, key.name))
+            key for key in self.twin.label_keys() if not self.named(Ref(Kind.LABEL_KEY, key.name))
         ]
 
     # saved selectors
@@ -438,6 +448,18 @@ class Work:
         ]
         if saved := self.pick(unused):
             self.erase(saved)
+
+    # grants
+
+    def grant(self) -> None:
+        to = self.rng.choice(({"subject": "ana"}, {"subject": "Ünal"}, {"claim": "night-crew"}))
+        role = self.rng.choice(list(Role))
+        name = self.rng.choice(GRANTS)
+        self.write(Grant(name, role, random_scope(self.rng, self.twin), **to))
+
+    def revoke(self) -> None:
+        if grant := self.pick(self.twin.grants()):
+            self.erase(grant)
 
 
 def random_value(rng: Random, key: LabelKey) -> LabelValue:

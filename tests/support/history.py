@@ -10,13 +10,13 @@ from collections.abc import AsyncIterable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from graph.model.change import Change, Changeset, Cursor, Receipt, net, ref_of
+from graph.model.access import Grant, Role
+from graph.model.change import Change, Changeset, Cursor, Entity, Receipt, net, ref_of
 from graph.model.hours import Interval, OpeningHours
 from graph.model.inventory import (
     Capacity,
     Cluster,
     ClusterKind,
-    Entity,
     Group,
     Hierarchy,
     LabelKey,
@@ -119,6 +119,12 @@ SELECTORS = (
     SavedSelector("pilot", Under(GroupNumber(2)), "Pilot"),
     SavedSelector("every-clause", EVERY_CLAUSE),
 )
+
+GRANTS = (
+    Grant("texas", Role.EDITOR, Under(GroupNumber(2)), subject="ana", title="Texas"),
+    Grant("night-crew", Role.READER, Or(EVERY_CLAUSE.operands[:-1]), claim="Night crew"),
+)
+"""One grant to a subject, and one to a claim with every clause that a scope may have."""
 
 
 class History:

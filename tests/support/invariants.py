@@ -24,6 +24,7 @@ def _broken(fleet: Twin) -> Iterator[str]:
     yield from _groups(fleet)
     yield from _clusters(fleet)
     yield from _saved(fleet)
+    yield from _grants(fleet)
 
 
 def _roots(fleet: Twin) -> Iterator[str]:
@@ -95,11 +96,26 @@ def _saved(fleet: Twin) -> Iterator[str]:
             if isinstance(clause, Saved):
                 uses[saved.name].add(clause.name)
             if isinstance(clause, LabelIs | LabelIn):
-                yield from _misfits(fleet, saved.name, clause)
+                yield from _misfits(fleet, f"@{saved.name}", clause)
     while free := [name for name, used in uses.items() if not used]:
         uses = {name: used.difference(free) for name, used in uses.items() if name not in free}
     if uses:
         yield f"saved selectors lead to themselves: {sorted(uses)}"
+
+
+def _grants(fleet: Twin) -> Iterator[str]:
+    for grant in fleet.grants():
+        shown = f"grant {grant.name}"
+        if bool(grant.subject) == bool(grant.claim):
+            yield f"{shown} is for {grant.subject!r} and {grant.claim!r}"
+        for ref in mentions(grant.scope):
+            if entity_of(fleet, ref) is None:
+                yield f"{shown} names {ref}, which is gone"
+        for clause in clauses(grant.scope):
+            if isinstance(clause, Saved):
+                yield f"{shown} hangs on @{clause.name}"
+            if isinstance(clause, LabelIs | LabelIn):
+                yield from _misfits(fleet, shown, clause)
 
 
 def _misfits(fleet: Twin, name: str, clause: LabelIs | LabelIn) -> Iterator[str]:
@@ -107,4 +123,4 @@ def _misfits(fleet: Twin, name: str, clause: LabelIs | LabelIn) -> Iterator[str]
     values = (clause.value,) if isinstance(clause, LabelIs) else clause.values
     for value in values:
         if key is not None and type_of(value) is not key.type:
-            yield f"@{name} compares {clause.key} with {value!r}"
+            yield f"{name} compares {clause.key} with {value!r}"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from graph.model.change import Cursor
-from graph.model.inventory import Entity
+from graph.model.change import Cursor, Entity
 from graph.model.ref import Ref
 from graph.store.codec import encode_body, seal
 from graph.store.embedded import EmbeddedStore

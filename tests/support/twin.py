@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from graph.model.change import Change, Cursor, Numbers, ref_of
+from graph.model.access import Grant
+from graph.model.change import Change, Cursor, Entity, Numbers, ref_of
 from graph.model.cluster_set import ClusterSet
 from graph.model.inventory import (
     Cluster,
-    Entity,
     Group,
     Hierarchy,
     LabelKey,
@@ -235,6 +235,19 @@ class Twin:
             saved.name for saved in self.saved_selectors() if ref in mentions(saved.selector)
         )
 
+    # grants
+
+    def grant(self, name: str) -> Grant | None:
+        found = self.by_kind[Kind.GRANT].get(name)
+        return found if isinstance(found, Grant) else None
+
+    def grants(self) -> list[Grant]:
+        found = [each for each in self.by_kind[Kind.GRANT].values() if isinstance(each, Grant)]
+        return sorted(found, key=lambda grant: grant.name)
+
+    def granted_by(self, ref: Ref) -> frozenset[str]:
+        return frozenset(grant.name for grant in self.grants() if ref in mentions(grant.scope))
+
 
 def same_value(held: LabelValue, value: LabelValue) -> bool:
     """Equal, and of one type: true is not 1."""
@@ -329,6 +342,7 @@ def _answers(a: FleetView, b: FleetView) -> Iterator[tuple[str, object, object]]
         yield from _labels(a, b, name)
     yield from _clusters(a, b)
     yield from _saved(a, b)
+    yield from _grants(a, b)
 
 
 def _groups(a: FleetView, b: FleetView) -> Iterator[tuple[str, object, object]]:
@@ -397,6 +411,20 @@ def _saved(a: FleetView, b: FleetView) -> Iterator[tuple[str, object, object]]:
     yield "saved_selectors", saved, list(b.saved_selectors())
     for name in [*(each.name for each in saved), "nothing"]:
         yield f"saved_selector({name})", a.saved_selector(name), b.saved_selector(name)
-    named = set[Ref]().union(*(mentions(each.selector) for each in saved))
-    for ref in [*named, Ref(Kind.GROUP, 0), Ref(Kind.CLUSTER, 0), Ref(Kind.LABEL_KEY, "nothing")]:
+    for ref in _named(each.selector for each in saved):
         yield f"mentioned_by({ref})", a.mentioned_by(ref), b.mentioned_by(ref)
+
+
+def _grants(a: FleetView, b: FleetView) -> Iterator[tuple[str, object, object]]:
+    grants = list(a.grants())
+    yield "grants", grants, list(b.grants())
+    for name in [*(each.name for each in grants), "nothing"]:
+        yield f"grant({name})", a.grant(name), b.grant(name)
+    for ref in _named(each.scope for each in grants):
+        yield f"granted_by({ref})", a.granted_by(ref), b.granted_by(ref)
+
+
+def _named(selectors: Iterable[Selector]) -> list[Ref]:
+    """What ``selectors`` name, and some they may not."""
+    named = set[Ref]().union(*map(mentions, selectors))
+    return [*named, Ref(Kind.GROUP, 0), Ref(Kind.CLUSTER, 0), Ref(Kind.LABEL_KEY, "nothing")]

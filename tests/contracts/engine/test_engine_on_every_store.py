@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from engines import give, names, ticking
 from graph.engine import Engine
+from graph.model.access import Role
 from graph.model.command import (
     CreateGroup,
     DeleteGroup,
+    GrantAccess,
     Join,
     MoveGroup,
     RegisterCluster,
     RenameGroup,
     RetireCluster,
+    RevokeAccess,
     UpdateCluster,
 )
 from graph.model.errors import Conflict, NotFound, Rejected
+from graph.model.names import Revision
+from graph.model.ref import Kind, Ref
 from small import SMALL
 from stores import ADAPTERS
 from twin import same_fleet
@@ -98,6 +104,26 @@ async def test_a_batch_that_changed_nothing_keeps_its_receipt_too(two):
     await give(two[1], Join("york-1", "/geo/ca"))
     assert await give(two[0], Join("york-1", "/geo/us/ny"), key="noop") == receipt
     assert names(two[1], "/geo/ca") == {"york-1"}
+
+
+async def test_a_grant_through_one_engine_is_known_to_all_and_to_every_revision(store, two):
+    await give(two[0], *SMALL)
+    await give(two[0], GrantAccess("mine", Role.EDITOR, "ana", scope="/geo/us/tx or has lanes"))
+    await two[1].catch_up()
+    assert two[1].view.grant("mine") == two[0].view.grant("mine") is not None
+    with pytest.raises(Rejected, match="is named by 1 saved selector and 1 grant"):
+        await give(two[1], DeleteGroup("/geo/us/tx", cascade=True))
+    await give(two[1], GrantAccess("mine", Role.READER, claim="crew"))
+    await give(two[1], RevokeAccess("mine"))
+    await two[0].catch_up()
+    roles = [(await two[0].as_of(Revision(revision))).grant("mine") for revision in (1, 2, 3, 4)]
+    assert [grant and grant.role for grant in roles] == [None, Role.EDITOR, Role.READER, None]
+    plan = await two[0].plan_revert(Ref(Kind.GRANT, "mine"), Revision(2))
+    await give(two[0], plan.command)
+    later = await Engine.open(store)
+    assert later.view.grant("mine") == replace(roles[1], changed=Revision(5))
+    assert same_fleet(later.view, two[0].view) is None
+    assert (await later.verify()).whole
 
 
 async def test_an_engine_opened_later_shows_the_same_fleet(store, two):

@@ -8,13 +8,15 @@ from dataclasses import replace
 
 import pytest
 
+from graph.model.access import Role
 from graph.model.inventory import Cluster, LabelKey, LabelType
 from graph.model.names import GroupNumber
-from graph.model.ref import Ref
+from graph.model.ref import Kind, Ref
 from graph.store.port import Entry, Store
 from history import (
     BUSINESS,
     FULL_CLUSTER,
+    GRANTS,
     SELECTORS,
     History,
     by_ref,
@@ -56,17 +58,38 @@ async def agreed(store: Store) -> dict[Ref, bytes]:
 
 
 async def test_every_kind_of_object_comes_back_as_it_was(history: History) -> None:
-    await history.put(*SELECTORS, FULL_CLUSTER, cluster(0))
+    await history.put(*SELECTORS, *GRANTS, FULL_CLUSTER, cluster(0))
+    assert {ref.kind for ref in history.facts} == set(Kind)
     found = by_ref((await history.store.load()).entities)
     assert found == history.facts
     assert exact(found) == exact(history.facts)
 
 
 async def test_objects_are_changed_and_removed_in_place(history: History) -> None:
-    await history.put(*SELECTORS, FULL_CLUSTER, cluster(0), cluster(1))
+    await history.put(*SELECTORS, *GRANTS, FULL_CLUSTER, cluster(0), cluster(1))
     bare = Cluster(FULL_CLUSTER.number, FULL_CLUSTER.name)
     await history.put(bare, gone=[cluster(0), SELECTORS[1]])
     await history.put(FULL_CLUSTER, replace(cluster(1), memberships=(GroupNumber(3),)))
+    assert exact(history.facts) == await agreed(history.store)
+
+
+async def test_a_grant_is_given_changed_and_taken_back(history: History) -> None:
+    one, other = GRANTS
+    await history.put(one, other, FULL_CLUSTER)
+    # every field at once: what is empty now must not be kept from before
+    await history.put(replace(other, name=one.name, role=Role.ADMIN, title=""), gone=[other])
+    found = by_ref((await history.store.load()).entities)
+    assert exact(found) == exact(history.facts) == await agreed(history.store)
+    await history.put(gone=[one])
+    assert exact(history.facts) == await agreed(history.store)
+    await history.put(one)
+    assert exact(history.facts) == await agreed(history.store)
+
+
+async def test_who_a_grant_is_for_is_kept_byte_for_byte(history: History) -> None:
+    grants = [replace(GRANTS[0], name=f"g{at}", subject=who) for at, who in enumerate(AWKWARD)]
+    claims = [replace(GRANTS[1], name=f"c{at}", claim=who) for at, who in enumerate(AWKWARD)]
+    await history.put(*grants, *claims, FULL_CLUSTER)
     assert exact(history.facts) == await agreed(history.store)
 
 
@@ -114,7 +137,7 @@ async def test_label_values_keep_value_and_type(history: History, value: float |
 async def test_facts_log_and_head_are_the_same_after_a_restart(
     history: History, restart: Callable[[], Awaitable[Store]]
 ) -> None:
-    await history.put(*SELECTORS, FULL_CLUSTER)
+    await history.put(*SELECTORS, *GRANTS, FULL_CLUSTER)
     await history.put(gone=[FULL_CLUSTER])
     before = await history.store.load()
     log = [each async for each in history.store.changesets(after=before.head.horizon)]

@@ -8,6 +8,7 @@ import pytest
 
 from graph.decide.clusters import MEMBERSHIPS_MAX
 from graph.decide.revert import Everything, Parts, Subtree
+from graph.model.access import Role
 from graph.model.change import Change
 from graph.model.command import (
     CreateGroup,
@@ -16,6 +17,7 @@ from graph.model.command import (
     DeleteGroup,
     DeleteHierarchy,
     DeleteSelector,
+    GrantAccess,
     Join,
     Leave,
     MoveGroup,
@@ -24,6 +26,7 @@ from graph.model.command import (
     RenameGroup,
     RetireCluster,
     Revert,
+    RevokeAccess,
     SaveSelector,
     UpdateCluster,
     UpdateHierarchy,
@@ -127,6 +130,44 @@ def test_a_saved_selector_comes_back_only_if_all_it_names_is_there():
     story.give(DeleteSelector("texas"), DeleteGroup("/geo/us/tx", cascade=True))
     (left,) = story.revert(Ref(Kind.SAVED_SELECTOR, "texas"))
     assert left.startswith("saved_selector:texas: group:")
+
+
+def test_a_grant_comes_back_only_if_all_it_names_is_there():
+    story = Story()
+    story.give(GrantAccess("mine", Role.EDITOR, "ana", scope="/geo/ca and size = large"))
+    story.start_here()
+    story.give(GrantAccess("mine", Role.READER, claim="staff"))
+    assert story.revert(Ref(Kind.GRANT, "mine")) == ()
+    assert story.differs() is None
+    story.give(RevokeAccess("mine"), DeleteGroup("/geo/ca"))
+    (left,) = story.revert(Ref(Kind.GRANT, "mine"))
+    assert left.startswith("grant:mine: group:")
+    assert story.now.grant("mine") is None
+    assert story.revert(Everything()) == ()
+    assert story.differs() is None
+
+
+def test_a_grant_given_since_goes_and_holds_nothing_back():
+    story = Story()
+    story.give(CreateGroup("/geo/mx"), GrantAccess("mine", Role.READER, "ana", scope="/geo/mx"))
+    mexico = group_at(story.now, "/geo/mx")
+    assert story.revert(Ref(Kind.GROUP, mexico)) == ("group mx of /geo: grant mine names it",)
+    assert story.revert(Everything()) == ()
+    assert story.differs() is None
+
+
+def test_a_label_key_does_not_take_its_old_type_under_a_grant_that_uses_the_new():
+    story = Story()
+    story.give(DeclareLabel("zone", LabelType.NUMBER))
+    story.start_here()
+    story.give(RemoveLabel("zone"))
+    story.give(DeclareLabel("zone", LabelType.TEXT))
+    story.give(GrantAccess("mine", Role.READER, "ana", scope="zone = north"))
+    assert story.revert(Ref(Kind.LABEL_KEY, "zone")) == (
+        "label_key:zone: grant mine uses it as a text",
+    )
+    assert story.revert(Everything()) == ()
+    assert story.differs() is None
 
 
 def test_a_hierarchy_does_not_become_single_again_over_a_cluster_with_two_places():

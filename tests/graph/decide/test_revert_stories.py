@@ -9,6 +9,7 @@ from contextlib import suppress
 import pytest
 
 from graph.decide.revert import Everything, Part, Parts, Subtree
+from graph.model.access import Role
 from graph.model.change import ref_of
 from graph.model.command import (
     Command,
@@ -18,6 +19,7 @@ from graph.model.command import (
     DeleteGroup,
     DeleteHierarchy,
     DeleteSelector,
+    GrantAccess,
     Join,
     Leave,
     MoveGroup,
@@ -25,6 +27,7 @@ from graph.model.command import (
     RemoveLabel,
     RenameGroup,
     RetireCluster,
+    RevokeAccess,
     SaveSelector,
     UpdateCluster,
     UpdateHierarchy,
@@ -62,6 +65,7 @@ class Teller:
             self.on_cluster,
             self.on_label,
             self.on_selector,
+            self.on_grant,
         )
         return [self.chance.choice(kinds)(fleet) for _ in range(self.chance.choice((1, 1, 2, 3)))]
 
@@ -122,6 +126,13 @@ class Teller:
         return self.chance.choice(
             (SaveSelector(name, self.chance.choice(texts)), DeleteSelector(name))
         )
+
+    def on_grant(self, fleet: Twin) -> Command:
+        name = self.chance.choice(("texas", "two"))
+        key, value = self.label()
+        scopes = (self.path(fleet), f"{key} = {str(value).lower()}", "not cluster new-1", "all")
+        role, scope = self.chance.choice(list(Role)), self.chance.choice(scopes)
+        return self.chance.choice((GrantAccess(name, role, "ana", scope=scope), RevokeAccess(name)))
 
     def label(self) -> tuple[str, LabelValue]:
         return self.chance.choice(("lanes", "size", "x")), self.chance.choice(VALUES)

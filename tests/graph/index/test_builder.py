@@ -11,10 +11,10 @@ import pytest
 from changes import random_changes, random_fleet
 from graph.index.builder import Draft, build, edit
 from graph.index.snapshot import Snapshot
-from graph.model.change import Change, Cursor, Numbers
+from graph.model.access import Grant, Role
+from graph.model.change import Change, Cursor, Entity, Numbers
 from graph.model.inventory import (
     Cluster,
-    Entity,
     Group,
     Hierarchy,
     LabelKey,
@@ -239,6 +239,21 @@ def test_a_saved_selector_is_known_by_what_it_mentions(fleet: Snapshot) -> None:
     assert not changed.mentioned_by(Ref(Kind.GROUP, TX))
     assert changed.mentioned_by(Ref(Kind.GROUP, NY)) == {"texas"}
     assert after.mentioned_by(Ref(Kind.GROUP, TX)) == {"texas"}
+
+
+def test_a_grant_is_known_by_what_its_scope_mentions(fleet: Snapshot) -> None:
+    grant = Grant("texas", Role.READER, And((Under(TX), HasLabel("lanes"))), subject="ana")
+    after = made(fleet, Change(None, grant))
+    assert after.grant("texas") == grant
+    assert after.granted_by(Ref(Kind.GROUP, TX)) == {"texas"}
+    assert not after.mentioned_by(Ref(Kind.GROUP, TX)), "that is about saved selectors"
+    changed = made(after, Change(grant, replace(grant, scope=Under(NY))))
+    assert not changed.granted_by(Ref(Kind.LABEL_KEY, "lanes"))
+    assert changed.granted_by(Ref(Kind.GROUP, NY)) == {"texas"}
+    gone = made(changed, Change(changed.grant("texas"), None))
+    assert not gone.grants()
+    assert not gone.granted_by(Ref(Kind.GROUP, NY))
+    assert after.granted_by(Ref(Kind.GROUP, TX)) == {"texas"}
 
 
 def test_a_draft_shows_its_own_writes_and_its_base_does_not(fleet: Snapshot) -> None:

@@ -14,9 +14,9 @@ from changes import random_changes, random_fleet
 from graph.index.builder import build, edit
 from graph.index.file import HEADER, MAGIC, VERSION, read_snapshot, write_snapshot
 from graph.index.snapshot import Snapshot
-from graph.model.change import Cursor, Numbers
+from graph.model.change import Cursor, Entity, Numbers
 from graph.model.errors import Invalid, NotFound, Unavailable
-from graph.model.inventory import Cluster, Entity, Hierarchy, LabelKey, LabelType, Mode
+from graph.model.inventory import Cluster, Hierarchy, LabelKey, LabelType, Mode
 from graph.model.names import ClusterNumber, GroupNumber, Revision
 from twin import START, Twin, same_fleet
 

@@ -3,17 +3,19 @@ from __future__ import annotations
 import asyncio
 import gzip
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from graph.model.access import Role
 from graph.model.change import Changeset, Cursor
 from graph.model.errors import Conflict, Invalid, RevisionExpired
 from graph.model.names import Revision
 from graph.record import Record
 from graph.store.archive import archives, read_archive, write_archive
 from graph.store.embedded import EmbeddedStore
-from history import BUSINESS, History, cluster
+from history import BUSINESS, GRANTS, History, cluster
 
 
 @pytest.fixture
@@ -23,7 +25,13 @@ async def history(tmp_path: Path) -> AsyncIterator[History]:
     history = await History.of(store)
     await history.put(*BUSINESS)
     for number in range(6):
-        await history.put(cluster(number, "café"))
+        # A grant comes, changes and goes with the clusters.
+        grant = replace(GRANTS[0], role=list(Role)[number % 4])
+        await history.put(
+            cluster(number, "café"),
+            *([] if number == 3 else [grant]),
+            gone=[grant] if number == 3 else [],
+        )
     yield history
     await store.close()
 

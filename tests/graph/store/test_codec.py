@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.model.change import Change, Changeset, ref_of
+from graph.model.access import Grant, Role
+from graph.model.change import Change, Changeset, Entity, ref_of
 from graph.model.errors import Invalid
 from graph.model.hours import WEEKDAYS, Interval, OpeningHours
 from graph.model.inventory import (
     Capacity,
     Cluster,
     ClusterKind,
-    Entity,
     Group,
     Hierarchy,
     LabelKey,
@@ -56,7 +56,7 @@ from graph.store.codec import (
     genesis,
     seal,
 )
-from history import EVERY_CLAUSE, FULL_CLUSTER, SELECTORS, START, at, cluster
+from history import EVERY_CLAUSE, FULL_CLUSTER, GRANTS, SELECTORS, START, at, cluster
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 names = st.from_regex(r"[a-z][a-z0-9-]{0,8}", fullmatch=True)
@@ -127,6 +127,7 @@ entities: st.SearchStrategy[Entity] = st.one_of(
         revisions,
     ),
     st.builds(SavedSelector, names, selectors, texts, revisions),
+    st.builds(Grant, names, st.sampled_from(Role), selectors, texts, texts, texts, revisions),
 )
 moments = st.datetimes(datetime(1970, 1, 1), datetime(9000, 1, 1)).map(
     lambda moment: moment.replace(microsecond=moment.microsecond // 1000 * 1000, tzinfo=UTC)
@@ -206,6 +207,11 @@ def test_the_written_form_stays_as_it_is() -> None:
         b'["not",["or",["only",4],["cluster",7]]],["in","size",["small","large"]],'
         b'["label","drive-through","!=",true],["matching",0,["us","*"],false],["saved","pilot"]]'
     )
+    assert encode_entity(GRANTS[0]) == (
+        b'{"changed":0,"name":"texas","role":"editor","scope":["under",2],"subject":"ana",'
+        b'"title":"Texas"}'
+    )
+    assert encode_entity(GRANTS[1]).startswith(b'{"changed":0,"claim":"Night crew","name":"night')
     changeset = Changeset(Revision(1), START, "ann", "why", (Change(None, SELECTORS[0]),))
     body = encode_body(changeset)
     assert body == (

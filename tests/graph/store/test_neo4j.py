@@ -14,10 +14,11 @@ import pytest
 from graph.model.errors import Conflict, Invalid, Unavailable
 from graph.model.inventory import Cluster, Group
 from graph.model.names import GroupNumber
+from graph.model.selector import Everything
 from graph.store.neo4j import Neo4jStore, Timeouts
 from graph.store.neo4j_migrations import MIGRATIONS, SCHEMA_VERSION
 from graph.store.port import Entry
-from history import BUSINESS, SELECTORS, History, at, by_ref, cluster, exact, group
+from history import BUSINESS, GRANTS, SELECTORS, History, at, by_ref, cluster, exact, group
 from neo4j_process import free_port
 from neo4j_server import Server, server
 
@@ -119,6 +120,23 @@ async def test_saved_selectors_point_at_the_groups_they_name(
     assert {name for name, _ in look(where, named)} == {"pilot"}
 
 
+async def test_grants_are_read_by_people_and_point_at_the_groups_they_name(
+    where: Server, history: History
+) -> None:
+    seen: LiteralString = (
+        "MATCH (n:Grant) OPTIONAL MATCH (n)-[:NAMES]->(g:Group) "
+        "WITH n, g.path AS path ORDER BY path "
+        "RETURN n.name, n.role, n.subject, n.claim, collect(path) ORDER BY n.name"
+    )
+    await history.put(*GRANTS, *(cluster(number) for number in range(8)))
+    assert look(where, seen) == [
+        ["night-crew", "reader", None, "Night crew", ["/devices/grill", "/geo", "/geo/us"]],
+        ["texas", "editor", "ana", None, ["/geo/us/tx"]],
+    ]
+    await history.put(replace(GRANTS[0], scope=Everything()), gone=[GRANTS[1]])
+    assert look(where, seen) == [["texas", "editor", "ana", None, []]]
+
+
 async def test_no_changeset_has_a_relationship(where: Server, history: History) -> None:
     await history.put(cluster(1))
     found = look(where, "MATCH (n:Changeset|Receipt|Clock)--() RETURN count(*)")
@@ -149,6 +167,18 @@ async def test_a_record_of_an_older_schema_is_brought_up_to_date(
     await store.close()
     assert look(where, "MATCH (k:Clock) RETURN k.schema") == [[SCHEMA_VERSION]]
     assert ["group_path"] in look(where, "SHOW INDEXES YIELD name")
+
+
+async def test_a_record_from_before_grants_takes_them(where: Server, history: History) -> None:
+    look(where, "MATCH (k:Clock) SET k.schema = 2")
+    look(where, "DROP CONSTRAINT grant IF EXISTS")
+    store = await opened(where)
+    assert exact(by_ref((await store.load()).entities)) == exact(history.facts)
+    assert ["grant"] in look(where, "SHOW CONSTRAINTS YIELD name")
+    again = await History.of(store)
+    await again.put(GRANTS[0])
+    assert exact(by_ref((await store.load()).entities)) == exact(again.facts)
+    await store.close()
 
 
 async def test_a_newer_schema_is_refused_and_left_alone(where: Server, history: History) -> None:

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from graph.model.change import ref_of
+from graph.model.change import Entity, ref_of
 from graph.model.inventory import (
     Cluster,
-    Entity,
     Group,
     Hierarchy,
     LabelKey,

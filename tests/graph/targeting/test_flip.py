@@ -10,9 +10,9 @@ import pytest
 from changes import random_fleet, random_selector
 from graph.decide.batch import decide_batch
 from graph.index.builder import build, edit
-from graph.model.change import Cursor, Numbers
+from graph.model.change import Cursor, Entity, Numbers
 from graph.model.command import Batch, Command, Join, Leave, UpdateCluster
-from graph.model.inventory import Cluster, Entity, Hierarchy, LabelKey
+from graph.model.inventory import Cluster, Hierarchy, LabelKey
 from graph.model.names import ClusterNumber, GroupNumber, Revision
 from graph.targeting.evaluate import evaluate
 from graph.targeting.explain import explain

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from graph.model.errors import SelectorInvalid, SelectorNotFound
+from graph.targeting.complete import complete
 from graph.targeting.evaluate import evaluate
 from graph.targeting.explain import explain
 from graph.targeting.parser import parse
@@ -60,6 +61,13 @@ def test_a_canonical_text_on_the_page_is_the_canonical_text(
     assert to_text(parse(code(written), twin), twin) == code(canonical)
 
 
+@pytest.mark.parametrize(("typed", "inserts"), rows("typed", "offered"))
+def test_a_completion_on_the_page_is_what_is_offered(typed: str, inserts: str, twin: Twin) -> None:
+    text = code(typed)
+    found = [each.insert for each in complete(text, len(text), twin)]
+    assert found == CODE.findall(inserts)
+
+
 @pytest.mark.parametrize("block", blocks("error"))
 def test_an_error_on_the_page_is_the_error(block: str, twin: Twin) -> None:
     text, _, _, _ = block.split("\n")
@@ -108,6 +116,7 @@ def test_the_page_describes_the_fleet_its_examples_run_against(twin: Twin) -> No
 def test_the_page_holds_examples_of_every_kind() -> None:
     assert len(rows("selector", "chooses")) >= 15
     assert len(rows("written", "canonical")) >= 8
+    assert len(rows("typed", "offered")) >= 10
     assert len(blocks("error")) >= 5
     assert len(blocks("json")) == len(blocks("selector")) >= 2
     assert blocks("explain")

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 
-from graph.model.change import Change
-from graph.model.inventory import Cluster, Entity, Group, SavedSelector
+from graph.model.access import Grant
+from graph.model.change import Change, Entity
+from graph.model.inventory import Cluster, Group, SavedSelector
 from graph.model.label import show
 from graph.model.names import GroupNumber, quoted
+from graph.model.selector import Selector
 from graph.model.view import FleetView, path_of
 from graph.targeting.syntax import to_text
 
-_CREATED = {"Cluster": "registered", "SavedSelector": "saved", "LabelKey": "declared"}
-_REMOVED = {"Cluster": "retired"}
+_CREATED = {
+    "Cluster": "registered",
+    "SavedSelector": "saved",
+    "LabelKey": "declared",
+    "Grant": "granted",
+}
+_REMOVED = {"Cluster": "retired", "Grant": "revoked"}
 
 
 def describe(change: Change, view: FleetView) -> list[str]:
@@ -48,7 +55,14 @@ def _first_state(entity: Entity, view: FleetView) -> Iterator[str]:
         for key, value in sorted(entity.labels.items()):
             yield f"{key} = {show(value)}"
     elif isinstance(entity, SavedSelector):
-        yield _selector(entity, view)
+        yield _selector(entity.selector, view)
+    elif isinstance(entity, Grant):
+        to = (
+            f"subject {quoted(entity.subject)}"
+            if entity.subject
+            else f"claim {quoted(entity.claim)}"
+        )
+        yield f"{entity.role} to {to} over {_selector(entity.scope, view)}"
 
 
 def _fields(before: Entity, after: Entity, view: FleetView) -> Iterator[str]:
@@ -58,12 +72,9 @@ def _fields(before: Entity, after: Entity, view: FleetView) -> Iterator[str]:
             continue
         if isinstance(after, Group) and field.name == "parent":
             yield f"moved from {place(was, view)} to {place(now, view)}"
-        elif (
-            isinstance(before, SavedSelector)
-            and isinstance(after, SavedSelector)
-            and (field.name == "selector")
-        ):
-            yield f"{_selector(before, view)} -> {_selector(after, view)}"
+        elif field.name in ("selector", "scope"):
+            mark = "scope: " if field.name == "scope" else ""
+            yield f"{mark}{_selector(was, view)} -> {_selector(now, view)}"
         else:
             verb = "renamed " if field.name == "name" else f"{field.name.replace('_', ' ')}: "
             yield f"{verb}{_shown(was)} -> {_shown(now)}"
@@ -88,9 +99,9 @@ def _memberships(before: Cluster, after: Cluster, view: FleetView) -> Iterator[s
     yield from (f"joined {place(number, view)}" for number in sorted(now - was))
 
 
-def _selector(saved: SavedSelector, view: FleetView) -> str:
+def _selector(selector: Selector, view: FleetView) -> str:
     try:
-        return to_text(saved.selector, view)
+        return to_text(selector, view)
     except AssertionError:  # it names a group that is no more: an old state may
         return "a selector over groups since deleted"
 

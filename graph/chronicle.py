@@ -1,0 +1,181 @@
+"""The half of the engine that reads the log: pages, differences, history, and what comes next.
+
+Under an access nothing is told but what may be seen; without one the caller is trusted.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from pathlib import Path
+
+from graph.access import Access
+from graph.difference import Diff, Read
+from graph.feed import Feed
+from graph.following import Following, ScopeOf, SetStep
+from graph.index.snapshot import Snapshot
+from graph.logbook import ChangesetPage, Logbook, Seen, Wanted
+from graph.model.change import Change, Changeset, Cursor
+from graph.model.errors import NotFound
+from graph.model.names import ClusterNumber, GroupNumber, Revision
+from graph.model.ref import Kind, Ref
+from graph.model.selector import Selector
+from graph.model.view import FleetView, entity_of
+from graph.pulse import Pulse
+from graph.questions import Questions
+from graph.record import HistoryLine, Record
+from graph.settings import GraphSettings
+from graph.store.port import Store
+from graph.timeline import Timeline
+
+
+class Chronicle(Questions):
+    """Questions about the views of one store, and about how they came to be."""
+
+    def __init__(
+        self, view: Snapshot, store: Store, *, settings: GraphSettings, archive: Path | None
+    ) -> None:
+        super().__init__(Timeline(view, store, settings), settings)
+        self._store = store
+        self._record = Record(store, archive)
+        self._feed = Feed(view.cursor, kept_max=settings.changesets_kept_max)
+        self._pulse = Pulse(self.catch_up, poll_seconds=settings.poll_seconds)
+        self._logbook = Logbook(self._record, self._feed, settings)
+        self._following = Following(
+            store, self._timeline, self._feed, self._pulse, settings, self.catch_up
+        )
+
+    @abstractmethod
+    async def catch_up(self) -> None:
+        """Take in what other processes have written."""
+
+    # what comes next
+
+    def follow(self, after: Cursor) -> AsyncGenerator[Changeset]:
+        """Every changeset after ``after``, in order, for ever; ResyncRequired if that is gone.
+
+        Nothing is queued per follower: a slow one reads from the store what memory has let go.
+        """
+        return self._following.changesets(after)
+
+    def follow_set(
+        self,
+        selector: Selector | str | Read,
+        after: Cursor | None = None,
+        scope_of: ScopeOf = lambda snapshot: snapshot,
+    ) -> AsyncGenerator[SetStep]:
+        """A set and then its moves, for ever; after a cursor, the moves since then.
+
+        The selector is bound when the stream begins, so it follows its groups through renames and
+        moves. ``ResyncRequired`` where what the follower has cannot be known for certain: see
+        ``graph.following``.
+        """
+        return self._following.steps(self._read(selector), after, scope_of, self._answers.resolve)
+
+    async def keep_up(self) -> None:
+        """Take in what other processes write as they write it, until the engine is closed.
+
+        For the background of a process that serves. It outlives a store that is away, which is
+        said once; whoever stops it before closing the engine cancels it.
+        """
+        await self._pulse.keep(self._feed)
+
+    @property
+    def age_seconds(self) -> float:
+        """How far behind the store this view may be: the time since the last look at it began."""
+        return self._pulse.age_seconds
+
+    # what was
+
+    async def changesets(
+        self,
+        *,
+        first: int,
+        after: Cursor | None = None,
+        actor: str | None = None,
+        touching: Ref | None = None,
+        access: Access | None = None,
+    ) -> ChangesetPage:
+        """A page of the log, newest first; ``after`` is where the page before it ended.
+
+        ``touching`` asks for those that wrote this very object.
+        """
+        if after is not None and after.revision > self.view.cursor.revision:
+            await self.catch_up()
+        view = self.view if access is None else self.seen(access)
+        wanted = Wanted(actor, touching, self._shown(access))
+        return await self._logbook.page(wanted, view, first=first, after=after)
+
+    async def diff(
+        self,
+        selector: Selector | str,
+        before: FleetView,
+        after: FleetView | None = None,
+        access: Access | None = None,
+    ) -> Diff:
+        """What a selector, read at ``after``, gained and lost since ``before``, and by what."""
+        now = self.view if after is None else after
+        shown = self._shown(access)
+        return await self._logbook.diff(self._read(selector)(now), before, now, shown)
+
+    async def changeset(self, revision: Revision) -> Changeset:
+        """One changeset, whole; ask ``seen_changeset`` before it is shown."""
+        return await self._record.changeset(revision)
+
+    async def history(self, ref: Ref, access: Access | None = None) -> list[HistoryLine]:
+        """The changes of one object, newest first, bounded, as far back as the record reaches."""
+        entity = entity_of(self.view if access is None else self.seen(access), ref)
+        if entity is None:
+            raise NotFound(f"{ref} is not in the fleet", hint="its history may be found by name")
+        return await self._history(ref, entity.changed, access)
+
+    async def history_of_gone(
+        self, kind: Kind, name: str, access: Access | None = None
+    ) -> list[HistoryLine]:
+        """The history of something that is no longer there, found by its last name."""
+
+        def shows(change: Change, revision: Revision) -> bool:
+            return access is None or self.seen_change(change, revision, access) is not None
+
+        head = self.view.cursor.revision
+        return await self._history(*await self._record.find_gone(kind, name, head, shows), access)
+
+    async def member_since(
+        self, cluster: ClusterNumber, group: GroupNumber, access: Access | None = None
+    ) -> HistoryLine | None:
+        """How a cluster came to be a direct member of a group; None if it is not one."""
+        view = self.view if access is None else self.seen(access)
+        entity = view.cluster(cluster)
+        if entity is None or group not in entity.memberships:
+            return None
+        line = await self._record.member_since(entity, group)
+        return None if line is None else self._seen_line(line, access)
+
+    async def _history(
+        self, ref: Ref, newest: Revision, access: Access | None
+    ) -> list[HistoryLine]:
+        lines: list[HistoryLine | None] = []
+        async for line in self._record.history(ref, newest):
+            lines.append(self._seen_line(line, access))
+            if len(lines) >= self._settings.history_max:
+                break
+        return [line for line in lines if line is not None]
+
+    def _seen_line(self, line: HistoryLine, access: Access | None) -> HistoryLine | None:
+        if access is None:
+            return line
+        change = self.seen_change(line.change, line.revision, access)
+        return None if change is None else replace(line, change=change)
+
+    def _read(self, selector: Selector | str | Read) -> Read:
+        if callable(selector):
+            return selector
+        if isinstance(selector, str):
+            return lambda view: self._answers.parse(selector, view)
+        return lambda _: selector
+
+    def _shown(self, access: Access | None) -> Seen:
+        if access is None:
+            return lambda changeset: changeset
+        return lambda changeset: self.seen_changeset(changeset, access)
