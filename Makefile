@@ -5,18 +5,18 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo test test-neo4j test-rest lint check bench campaign format lock help
+.PHONY: demo test test-neo4j test-rest lint check bench campaign format lock schema help
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
-$(STAMP): requirements.lock pyproject.toml
+$(STAMP): requirements.lock pyproject.toml hatch_build.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(STAMP) ## a fleet in the embedded store, the seed sentence and others answered and explained
+demo: $(STAMP) ## a fleet in the embedded store: asked, explained, changed, and served on port 8000
 	$(BIN)/trellis demo
 
 check: lint ## format, lint, types, contracts, quick tests
@@ -49,7 +49,15 @@ format: $(STAMP) ## rewrite the sources in the house format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-lock: $(STAMP) ## compile requirements.lock anew from pyproject.toml
+schema: $(STAMP) ## print schema.graphql anew, and what its changes break since the last release
+	$(BIN)/python -m api.schema.print > schema.graphql
+	$(BIN)/python -m api.schema.report
+
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+    --no-header --no-annotate
+
+lock: $(STAMP) ## compile the lock files anew from pyproject.toml: everything, to run, to build
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	    --no-header --no-annotate --group dev pyproject.toml -o requirements.lock
+	$(COMPILE) --group dev pyproject.toml -o requirements.lock
+	$(COMPILE) --constraint requirements.lock pyproject.toml -o requirements-run.lock
+	echo 'hatchling>=1.27' | $(COMPILE) --constraint requirements.lock - -o requirements-build.lock

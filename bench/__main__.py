@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 
-from bench import facets, load, selectors, start, updates
+from bench import facets, fanout, graphql, load, selectors, start, updates
 from bench.report import shown, update
 from bench.result import record, write
 from bench.scale import FULL, QUICK, Measured, Scale
@@ -18,6 +18,8 @@ BENCHMARKS: dict[str, Callable[[Scale], Measured]] = {
     "updates": updates.run,
     "facets": facets.run,
     "start": start.run,
+    "graphql": graphql.run,
+    "fanout": fanout.run,
 }
 """In this order: the stores that ``load`` fills serve those after it."""
 

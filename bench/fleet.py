@@ -14,7 +14,7 @@ from functools import cache
 from cli.sample import sample
 from graph.index.builder import build
 from graph.index.snapshot import Snapshot
-from graph.model.change import CHAIN_DIGITS, Cursor, Numbers
+from graph.model.change import CHAIN_DIGITS, Cursor, Entity, Numbers
 from graph.model.command import (
     Command,
     CreateGroup,
@@ -22,7 +22,7 @@ from graph.model.command import (
     DeclareLabel,
     RegisterCluster,
 )
-from graph.model.inventory import Cluster, Entity, Group, Hierarchy, LabelKey
+from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey
 from graph.model.names import ClusterNumber, GroupNumber, Revision
 
 CURSOR = Cursor(Revision(1), "0" * CHAIN_DIGITS)

@@ -22,6 +22,10 @@ class Scale:
     """Fresh processes for each way to start."""
     commits: int = 200
     """Commits of one caller; many callers make several times as many."""
+    subscribers: int = 1_000
+    """Most who follow at a time."""
+    node: bool = True
+    """Whether to compare with servers on Node."""
     neo4j: bool = True
     """Whether to look for a Neo4j server at all."""
 
@@ -39,6 +43,7 @@ QUICK = Scale(
     round_seconds=0.005,
     starts=1,
     commits=80,
+    subscribers=100,
     neo4j=False,
 )
 

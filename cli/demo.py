@@ -1,4 +1,4 @@
-"""The demo: a sample fleet in an embedded store, asked, explained, changed and undone.
+"""The demo: a sample fleet in an embedded store, asked, explained, changed, undone and served.
 
 Times are medians of repeated calls in this process, with the engine's memory of earlier answers
 switched off: what is timed is the work, not the remembering.
@@ -17,6 +17,7 @@ from pathlib import Path
 
 import click
 
+from cli.demo_queries import QUERIES
 from cli.documents import Placed
 from cli.loading import load_commands
 from cli.output import at_revision, columns, share_of
@@ -50,14 +51,18 @@ QUESTIONS = (
 )
 
 
-@click.command(short_help="A sample fleet, asked, explained, changed and undone.")
+@click.command(short_help="A sample fleet, asked, explained, changed, undone, served.")
 @click.option("--clusters", type=click.IntRange(100, 1_000_000), help="How large. [default: 60000]")
 @click.option("--fresh", is_flag=True, help="Build the fleet anew even if it is there.")
-def demo(clusters: int | None, fresh: bool) -> None:
-    """A sample fleet in an embedded store: asked, explained, changed and undone."""
+@click.option("--serve/--no-serve", default=True, help="Serve the fleet at the end, or not.")
+def demo(clusters: int | None, fresh: bool, serve: bool) -> None:
+    """A sample fleet in an embedded store: asked, explained, changed, undone and served."""
     settings = read_settings()
     size = clusters or settings.demo.clusters
-    asyncio.run(_demo(_demo_settings(settings), size, fresh=fresh))
+    settings = _demo_settings(settings)
+    asyncio.run(_demo(settings, size, fresh=fresh))
+    if serve:
+        _serve(settings)
 
 
 async def _demo(settings: Settings, clusters: int, *, fresh: bool) -> None:
@@ -80,6 +85,17 @@ async def _demo(settings: Settings, clusters: int, *, fresh: bool) -> None:
         await _change_and_undo(engine)
         await _verify(engine)
     click.echo(_next(settings))
+
+
+def _serve(settings: Settings) -> None:
+    from cli.serve import run_server  # the server's imports are for those who serve
+
+    quiet = settings.telemetry.model_copy(update={"logs": "text", "level": "warning"})
+    click.echo("\nthe same fleet over GraphQL; paste these into the console:")
+    for title, query in QUERIES:
+        click.echo(f"\n# {title}\n{query}")
+    click.echo("")
+    run_server(settings.model_copy(update={"telemetry": quiet}))
 
 
 async def _is_complete(settings: Settings, clusters: int) -> bool:

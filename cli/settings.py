@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
+from api.settings import ApiSettings, AuthSettings, TelemetrySettings
 from graph.model.command import COMMANDS_MAX
 from graph.model.errors import Invalid
 from graph.model.names import did_you_mean, nearest, quoted
@@ -109,6 +110,14 @@ def _graph() -> GraphSettings:
     return GraphSettings.model_validate({})
 
 
+def _api() -> ApiSettings:
+    return ApiSettings.model_validate({})
+
+
+def _auth() -> AuthSettings:
+    return AuthSettings.model_validate({})
+
+
 class Settings(Section):
     """Everything that can be set."""
 
@@ -119,6 +128,11 @@ class Settings(Section):
     store: StoreSettings = Field(default_factory=StoreSettings, description="The store.")
     neo4j: Neo4jSettings = Field(default_factory=Neo4jSettings, description="The Neo4j server.")
     graph: GraphSettings = Field(default_factory=_graph, description="The bounds of the core.")
+    api: ApiSettings = Field(default_factory=_api, description="The API.")
+    auth: AuthSettings = Field(default_factory=_auth, description="Who may use it.")
+    telemetry: TelemetrySettings = Field(
+        default_factory=TelemetrySettings, description="What it tells about itself."
+    )
     load: LoadSettings = Field(default_factory=LoadSettings, description="Loading files.")
     demo: DemoSettings = Field(default_factory=DemoSettings, description="The demo.")
 

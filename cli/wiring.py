@@ -15,8 +15,10 @@ from graph.engine import Engine
 from graph.model.errors import Invalid, NotFound
 from graph.model.names import quoted
 from graph.settings import GraphSettings
+from graph.start import Progress
 from graph.store.embedded import EmbeddedStore
 from graph.store.port import Store
+from graph.trace import Trace, untraced
 
 EMBEDDED = "sqlite"
 NEO4J = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
@@ -32,15 +34,19 @@ async def open_engine(
     write: bool = False,
     create: bool = False,
     bounds: GraphSettings | None = None,
+    progress: Progress = lambda _: None,
+    trace: Trace = untraced,
 ) -> AsyncGenerator[Engine]:
     """An engine over the store the settings name, closed at the end whatever happens."""
-    store = await open_store(settings, write=write, create=create)
+    store = await open_store(settings, write=write, create=create, trace=trace)
     try:
         engine = await Engine.open(
             store,
             settings=bounds or settings.graph,
             snapshot_file=snapshot_file(settings),
             archive=archive_directory(settings),
+            progress=progress,
+            trace=trace,
         )
     except BaseException:
         await store.close()
@@ -101,7 +107,9 @@ def _beside(settings: Settings, given: str, suffix: str) -> Path | None:
     return path.with_name(path.name + suffix)
 
 
-async def open_store(settings: Settings, *, write: bool, create: bool) -> Store:
+async def open_store(
+    settings: Settings, *, write: bool, create: bool, trace: Trace = untraced
+) -> Store:
     """The store the settings name; where there is none, one is made only if told so."""
     url = settings.store.url
     scheme = _scheme(url)
@@ -109,7 +117,7 @@ async def open_store(settings: Settings, *, write: bool, create: bool) -> Store:
         return await _open_file(settings, write=write, create=create)
     if scheme in NEO4J:
         _refuse_secrets(url)
-        return await _open_neo4j(settings, create=create)
+        return await _open_neo4j(settings, create=create, trace=trace)
     raise Invalid(
         f"{quoted(url)} is no store", hint="use sqlite:///path, neo4j://host or bolt://host"
     )
@@ -124,7 +132,7 @@ async def _open_file(settings: Settings, *, write: bool, create: bool) -> Embedd
     )
 
 
-async def _open_neo4j(settings: Settings, *, create: bool) -> Store:
+async def _open_neo4j(settings: Settings, *, create: bool, trace: Trace) -> Store:
     # a heavy driver the embedded store never needs
     from graph.store.neo4j import Neo4jStore, Timeouts
 
@@ -140,6 +148,7 @@ async def _open_neo4j(settings: Settings, *, create: bool) -> Store:
         ),
         connections_max=settings.neo4j.connections_max,
         receipts_kept_days=settings.store.receipts_kept_days,
+        trace=trace,
     )
 
 

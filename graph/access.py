@@ -55,6 +55,11 @@ class Access:
         """The clusters over which the actor has ``role``; None if over none."""
         return next((scope for each, scope in self.scopes if each is role), None)
 
+    @property
+    def reads_grants(self) -> bool:
+        """Whether the actor may read who was granted what: an admin of the whole fleet may."""
+        return isinstance(self.scope(Role.ADMIN), Everything)
+
     def need(self, role: Role) -> Selector:
         """As ``scope``, refused where there is none."""
         scope = self.scope(role)
@@ -71,7 +76,13 @@ def access_of(actor: Actor, grants: Iterable[Grant]) -> Access:
     mine = [grant for grant in grants if _is_for(grant, actor)]
     found = [(role, _scope(actor, mine, role)) for role in Role]
     scopes = tuple((role, scope) for role, scope in found if scope is not None)
-    return Access(actor, scopes, repr(scopes[0][1]) if scopes else "")
+    return Access(actor, scopes, _key(dict(scopes)))
+
+
+def _key(scopes: Mapping[Role, Selector]) -> str:
+    """What a reader's answers depend on: the scope, and whether grants are among them."""
+    grants = "grants of " if isinstance(scopes.get(Role.ADMIN), Everything) else ""
+    return f"{grants}{scopes[Role.READER]!r}" if scopes else ""
 
 
 def _is_for(grant: Grant, actor: Actor) -> bool:

@@ -28,6 +28,7 @@ from graph.model.change import Change, Changeset
 from graph.model.cluster_set import ClusterSet
 from graph.model.errors import Invalid, NotFound
 from graph.model.names import ClusterNumber, GroupNumber, Revision, quoted
+from graph.model.ref import Kind
 from graph.model.selector import Everything, Selector
 from graph.model.view import FleetView
 from graph.page import Order, Page, page_by_name, page_by_number
@@ -73,8 +74,10 @@ class Questions:
     def seen_change(self, change: Change, revision: Revision, access: Access) -> Change | None:
         """What of a change that ``revision`` made may be seen; None if nothing of it."""
         scope = access.scope(Role.READER)
-        if scope is None or isinstance(scope, Everything):
-            return None if scope is None else change
+        if scope is None or (change.ref.kind is Kind.GRANT and not access.reads_grants):
+            return None
+        if isinstance(scope, Everything):
+            return change
         held = self._timeline.held
         before, after = held(Revision(revision - 1)), held(revision)
         if before is None or after is None:

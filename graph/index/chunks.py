@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from graph.model.cluster_set import EMPTY, ClusterSet, ClusterSetDraft
+from graph.model.view import CHUNK_BITS, CHUNK_MASK
 
 T = TypeVar("T")
 
-BITS = 8
+BITS, MASK = CHUNK_BITS, CHUNK_MASK
 SIZE = 1 << BITS
-MASK = SIZE - 1
 
 
 class Chunks(Generic[T]):

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from graph.model.cluster_set import ClusterSet
 from graph.model.names import ClusterNumber
@@ -36,13 +36,15 @@ class Shelf(NamedTuple):
             self.held.append(ClusterSet.of(self.numbers))
         return chosen & self.held[0]
 
-    def in_order(self, found: ClusterSet, start: int) -> Iterator[int]:
+    def in_order(self, found: ClusterSet, start: int) -> Iterable[ClusterNumber]:
         """The clusters ``found`` on this shelf from place ``start`` on, by name."""
         numbers = self.numbers
         if len(found) <= FEW:
             places = sorted(map(numbers.index, found))
-            return (numbers[place] for place in places if place >= start)
-        return (number for number in numbers[start:] if number in found)
+            return [ClusterNumber(numbers[place]) for place in places if place >= start]
+        if len(found) == len(numbers):
+            return cast("Iterable[ClusterNumber]", numbers[start:])
+        return found.among(numbers[start:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class NameOrder:
         for shelf in self.shelves[at:]:
             if found := shelf.among(chosen):
                 start = bisect_right(shelf.names, name)
-                yield from map(ClusterNumber, shelf.in_order(found, start))
+                yield from shelf.in_order(found, start)
 
 
 class NameOrderDraft:

@@ -44,6 +44,9 @@ class Actor:
     standing: Role | None = None
     """A role over the whole fleet that settings give, not the log: first admins, development."""
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # every request looks its actor up
+
 
 @dataclass(frozen=True, slots=True)
 class Grant:

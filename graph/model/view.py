@@ -32,8 +32,20 @@ from graph.model.selector import Comparison
 T_co = TypeVar("T_co", covariant=True)
 
 
+CHUNK_BITS = 8
+CHUNK_MASK = (1 << CHUNK_BITS) - 1
+
+
 class Column(Protocol[T_co]):
     """One field of every cluster, by number."""
+
+    @property
+    def chunks(self) -> Sequence[Sequence[T_co]]:
+        """Where the fields lie: that of cluster n in ``chunks[n >> CHUNK_BITS][n & CHUNK_MASK]``.
+
+        There are only as many chunks as it takes to hold what was ever written.
+        """
+        ...
 
     def many(self, indexes: Sequence[int]) -> Sequence[T_co]:
         """The field of these clusters, in their order; in one pass."""

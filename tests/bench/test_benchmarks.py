@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
-from bench import facets, load, selectors, start, updates
+from bench import facets, fanout, graphql, graphql_peers, load, selectors, start, updates
 from bench.fleet import snapshot
+from bench.graphql_client import post
+from bench.graphql_process import Server
+from bench.graphql_questions import COUNT, MANY_ROWS, QUESTIONS
+from bench.graphql_sides import HELLO, PLAIN, STOCK, child, same
+from bench.graphql_trellis import COMPUTED, REPEATED, WARM
 from bench.result import Row
 from bench.scale import Scale
 from bench.updates import kinds_of_change, visible
@@ -22,6 +28,8 @@ TINY = Scale(
     round_seconds=0.001,
     starts=1,
     commits=80,
+    subscribers=100,
+    node=False,
     neo4j=False,
 )
 
@@ -128,3 +136,51 @@ async def test_what_load_and_updates_wrote_they_took_back():
         names = [name for name, _ in engine.view.names_after("")]
         assert len(names) == TINY.clusters
         assert all(one < other for one, other in pairwise(names))
+
+
+def test_graphql_asks_everybody_the_same_and_compares_with_the_bare_route():
+    measured = graphql.run(TINY)
+    rows = list(measured.rows)
+    figures(rows)
+    for question in QUESTIONS:
+        subjects = {row.subject for row in rows if row.measure == f"{question.name}, 400 clusters"}
+        assert {PLAIN, COMPUTED, REPEATED, *STOCK} <= subjects
+        assert (HELLO in subjects) == (question is COUNT)
+        assert (WARM in subjects) == (question is MANY_ROWS)
+    assert any("NODE PEERS WERE NOT MEASURED" in note for note in measured.notes)
+
+
+def test_every_peer_on_node_answers_as_the_bare_route_does(bare):
+    if lacking := graphql_peers.missing():
+        pytest.skip(lacking)
+    with graphql_peers.serving(TINY.clusters) as peers:
+        assert set(peers) == set(graphql_peers.PEERS)
+        for question in QUESTIONS:
+            asked = [same(question, PLAIN, bare, bare.url + question.path)]
+            asked += [
+                same(question, subject, server, url) for subject, (server, url) in peers.items()
+            ]
+            graphql.check(asked)
+
+
+def test_the_graphql_check_notices_a_side_that_answers_something_else(bare):
+    right = same(COUNT, PLAIN, bare, bare.url + COUNT.path)
+    other = replace(right, following=lambda: post(right.url, COUNT.body("all")))
+    graphql.check([right, right])
+    with pytest.raises(AssertionError, match="differently"):
+        graphql.check([right, other])
+
+
+@pytest.fixture(scope="module")
+def bare() -> Iterator[Server]:
+    with child("bench.graphql_plain", load.embedded(TINY.clusters)) as server:
+        yield server
+
+
+def test_fanout_tells_everybody_and_shares_out_what_that_costs():
+    rows = list(fanout.run(TINY).rows)
+    figures(rows)
+    named = {row.measure for row in rows}
+    assert "one change, 0 subscribers, 400 clusters" in named
+    assert "each of 100 subscribers, 400 clusters" in named
+    assert {row.ratio_to for row in rows} == {None, fanout.TRELLIS}

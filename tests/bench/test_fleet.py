@@ -7,9 +7,8 @@ from cli.sample import sample
 from graph.decide.batch import decide
 from graph.index.builder import edit
 from graph.index.snapshot import Snapshot
-from graph.model.change import CHAIN_DIGITS, Cursor
+from graph.model.change import CHAIN_DIGITS, Cursor, Entity
 from graph.model.command import RetireCluster
-from graph.model.inventory import Entity
 from graph.model.names import Revision
 
 CLUSTERS = 250

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.usefixtures("place")
 def test_the_demo_tells_its_whole_story_and_keeps_its_fleet(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    assert run(["demo", "--clusters", "1500"]) == 0
+    assert run(["demo", "--no-serve", "--clusters", "1500"]) == 0
     first = capfd.readouterr().out
     assert "loaded " in first
     assert "opened 1,500 clusters" in first
@@ -21,11 +21,11 @@ def test_the_demo_tells_its_whole_story_and_keeps_its_fleet(
     told = re.findall(r"([0-9,]+) of 1,500 clusters", first)
     before, joined, reverted = (int(each.replace(",", "")) for each in told)
     assert (joined, reverted) == (before + 1, before)
-    assert run(["demo", "--clusters", "1500"]) == 0
+    assert run(["demo", "--no-serve", "--clusters", "1500"]) == 0
     assert "loaded " not in capfd.readouterr().out
 
 
 def test_a_fleet_of_another_size_is_built_anew(capfd: pytest.CaptureFixture[str]) -> None:
-    assert run(["demo", "--clusters", "300"]) == 0
-    assert run(["demo", "--clusters", "400"]) == 0
+    assert run(["demo", "--no-serve", "--clusters", "300"]) == 0
+    assert run(["demo", "--no-serve", "--clusters", "400"]) == 0
     assert "opened 400 clusters" in capfd.readouterr().out

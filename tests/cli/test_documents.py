@@ -11,6 +11,7 @@ from cli import documents
 from cli.document_models import SHAPES
 from cli.documents import command_of, document_of, json_line, read_commands
 from cli.sample import sample
+from graph.model.access import Role
 from graph.model.command import (
     UNSET,
     Command,
@@ -20,6 +21,7 @@ from graph.model.command import (
     DeleteGroup,
     DeleteHierarchy,
     DeleteSelector,
+    GrantAccess,
     Join,
     Leave,
     MoveGroup,
@@ -28,6 +30,7 @@ from graph.model.command import (
     RenameGroup,
     RetireCluster,
     Revert,
+    RevokeAccess,
     SaveSelector,
     UpdateCluster,
     UpdateGroup,
@@ -90,6 +93,9 @@ COMMANDS: list[Command] = [
     Leave("us-0001", "/geo/us"),
     SaveSelector("pilot", "/geo/us and size = large", "Pilot"),
     DeleteSelector("pilot"),
+    GrantAccess("everybody", Role.READER, claim="staff"),
+    GrantAccess("texas", Role.OPERATOR, "ana", scope="/geo/us/tx or size = large", title="Texas"),
+    RevokeAccess("texas"),
 ]
 
 
@@ -125,7 +131,11 @@ def test_types_are_not_converted() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [Revert(Revision(1), "everything", Revision(2), ()), SaveSelector("all", Everything())],
+    [
+        Revert(Revision(1), "everything", Revision(2), ()),
+        SaveSelector("all", Everything()),
+        GrantAccess("all", Role.READER, "ana", scope=Everything()),
+    ],
     ids=str,
 )
 def test_what_only_the_engine_makes_has_no_form_in_a_file(command: Command) -> None:
@@ -154,6 +164,9 @@ def test_what_only_the_engine_makes_has_no_form_in_a_file(command: Command) -> N
         ({"registerCluster": {"name": "a", "labels": {"x": None}}}, "registerCluster.labels", ""),
         ({"registerCluster": {"name": "a", "labels": {"x": [1]}}}, "registerCluster.labels", ""),
         ({"registerCluster": {"name": "a", "kind": "toaster"}}, "registerCluster.kind", ""),
+        ({"grantAccess": {"name": "a", "role": "boss"}}, "grantAccess.role", "correct"),
+        ({"grantAccess": {"name": "a", "subject": "ana"}}, "grantAccess.role is missing", "add it"),
+        ({"revokeAcess": {"name": "a"}}, 'there is no command "revokeAcess"', "revokeAccess"),
     ],
 )
 def test_a_wrong_document_is_refused_where_it_is_wrong(

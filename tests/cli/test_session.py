@@ -16,6 +16,7 @@ from graph.model.ref import Kind
         ("@pilot", Kind.SAVED_SELECTOR, "pilot"),
         ("label:size", Kind.LABEL_KEY, "size"),
         ("hierarchy:geo", Kind.HIERARCHY, "geo"),
+        ("grant:texas", Kind.GRANT, "texas"),
         ("cluster:ny-1", Kind.CLUSTER, "ny-1"),
         ("ny-1", Kind.CLUSTER, "ny-1"),
         ("odd:name", Kind.CLUSTER, "odd:name"),

@@ -27,6 +27,10 @@ def test_settings_come_from_their_section() -> None:
             "TRELLIS_STORE_URL": "neo4j://graph.example.com",
             "TRELLIS_NEO4J_PASSWORD": "secret",
             "TRELLIS_GRAPH_PAGE_SIZE_MAX": "50",
+            "TRELLIS_API_PORT": "0",
+            "TRELLIS_API_CONSOLE": "false",
+            "TRELLIS_AUTH_TOKENS": "ann:admin:hunter2",
+            "TRELLIS_TELEMETRY_TRACES_SHARE": "0.25",
             "PATH": "/bin",
         }
     )
@@ -34,6 +38,9 @@ def test_settings_come_from_their_section() -> None:
     assert settings.store.url == "neo4j://graph.example.com"
     assert settings.neo4j.password.get_secret_value() == "secret"
     assert settings.graph.page_size_max == 50
+    assert (settings.api.port, settings.api.console) == (0, False)
+    assert settings.auth.tokens.get_secret_value() == "ann:admin:hunter2"
+    assert settings.telemetry.traces_share == 0.25
 
 
 @pytest.mark.parametrize(
@@ -42,6 +49,8 @@ def test_settings_come_from_their_section() -> None:
         ("TRELLIS_STOER_URL", "did you mean TRELLIS_STORE_URL?"),
         ("TRELLIS_STORE_URI", "did you mean TRELLIS_STORE_URL?"),
         ("TRELLIS_STORE", "did you mean TRELLIS_STORE_URL?"),
+        ("TRELLIS_API_HOSTNAME", "did you mean TRELLIS_API_HOST?"),
+        ("TRELLIS_AUTH_TOKEN", "did you mean TRELLIS_AUTH_TOKENS?"),
     ],
 )
 def test_an_unknown_name_is_refused_at_both_levels(name: str, hint: str) -> None:
@@ -54,6 +63,24 @@ def test_names_of_the_test_suite_are_passed_over() -> None:
     assert read_settings({"TRELLIS_TEST_NEO4J_URL": "bolt://x"}) == read_settings({})
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("TRELLIS_API_PORT", "65536"),
+        ("TRELLIS_API_BODY_SECONDS", "inf"),
+        ("TRELLIS_API_REQUESTS_PER_SECOND", "0"),
+        ("TRELLIS_API_CONSOLE", "perhaps"),
+        ("TRELLIS_AUTH_ANONYMOUS", "root"),
+        ("TRELLIS_AUTH_LEEWAY_SECONDS", "301"),
+        ("TRELLIS_TELEMETRY_TRACES_SHARE", "1.5"),
+        ("TRELLIS_TELEMETRY_LOGS", "xml"),
+    ],
+)
+def test_the_apis_settings_are_checked_as_well(name: str, value: str) -> None:
+    with pytest.raises(Invalid, match=f"{name}: "):
+        read_settings({name: value})
+
+
 @pytest.mark.parametrize("value", ["0", "10001", "many"])
 def test_a_value_out_of_bounds_is_refused_by_name(value: str) -> None:
     with pytest.raises(Invalid, match="TRELLIS_LOAD_BATCH_COMMANDS") as refusal:
@@ -62,7 +89,9 @@ def test_a_value_out_of_bounds_is_refused_by_name(value: str) -> None:
 
 
 def test_a_secret_is_never_shown() -> None:
-    settings = read_settings({"TRELLIS_NEO4J_PASSWORD": "hunter2"})
+    settings = read_settings(
+        {"TRELLIS_NEO4J_PASSWORD": "hunter2", "TRELLIS_AUTH_TOKENS": "ann:admin:hunter2"}
+    )
     assert "hunter2" not in repr(settings) + str(settings)
 
 

@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[2]
 def test_every_command_of_the_readme_prints_what_it_says(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TRELLIS_ACTOR", "ana")
-    blocks = re.findall(r"^```\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
+    text = (ROOT / "README.md").read_text("utf-8")
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```", text, re.M | re.S)
+    blocks = [block for language, block in fenced if not language]
     commands = [
         each for block in blocks for each in re.split(r"^(?=\$ )", block, flags=re.M) if each
     ]

@@ -1,0 +1,59 @@
+"""What one request works with: who asks, and the one view all of its answer comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from api.identity import Identified
+from api.settings import ApiSettings
+from graph.access import Access
+from graph.engine import Engine
+from graph.index.snapshot import Snapshot
+from graph.model.access import Actor
+from graph.model.errors import Invalid
+from graph.model.names import Revision
+from graph.model.view import FleetView
+
+
+@dataclass(slots=True)
+class Context:
+    """One request. Make it with ``pin``; resolvers read the fleet through ``seen`` alone."""
+
+    engine: Engine
+    settings: ApiSettings
+    identified: Identified
+    access: Access
+    view: Snapshot
+    """The newest view when the request began."""
+    seen: FleetView
+    """What of ``view`` the actor may see."""
+    earlier: dict[Revision, FleetView] = field(default_factory=dict[Revision, FleetView])
+    """Earlier revisions this request has read; there is a bound on how many."""
+    fresh: bool = False
+    """Whether the answer read something that is not of the revision alone, as an age."""
+    behind: Revision | None = None
+    """A revision this process has not reached yet, and which the request asked for."""
+
+    @staticmethod
+    def pin(engine: Engine, settings: ApiSettings, identified: Identified) -> Context:
+        """A request of ``identified``, at the newest view."""
+        access = engine.access(identified.actor)
+        view = engine.view
+        return Context(engine, settings, identified, access, view, engine.seen(access, view))
+
+    @property
+    def actor(self) -> Actor:
+        """Who asks."""
+        return self.identified.actor
+
+    async def at(self, when: Snapshot) -> FleetView:
+        """What the actor may see of an earlier view; a request reads few distinct ones."""
+        revision = when.cursor.revision
+        if revision not in self.earlier:
+            if len(self.earlier) >= self.settings.as_of_max:
+                raise Invalid(
+                    f"the request reads more than {self.settings.as_of_max} earlier revisions",
+                    hint="ask for them in several requests",
+                )
+            self.earlier[revision] = self.engine.seen(self.access, when)
+        return self.earlier[revision]

@@ -1,0 +1,125 @@
+"""Commands as they travel: any of them, and a batch of them with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import strawberry
+
+from api.context import Context
+from api.schema.cluster_commands import (
+    JoinInput,
+    LeaveInput,
+    RegisterClusterInput,
+    RetireClusterInput,
+    UpdateClusterInput,
+)
+from api.schema.grant_commands import GrantAccessInput, RevokeAccessInput
+from api.schema.group_commands import (
+    CreateGroupInput,
+    DeleteGroupInput,
+    MoveGroupInput,
+    RenameGroupInput,
+    UpdateGroupInput,
+)
+from api.schema.hierarchy_commands import (
+    CreateHierarchyInput,
+    DeleteHierarchyInput,
+    UpdateHierarchyInput,
+)
+from api.schema.intent import Intent, description_of, inside
+from api.schema.label_commands import DeclareLabelInput, RemoveLabelInput
+from api.schema.names import Revision
+from api.schema.selector_commands import DeleteSelectorInput, SaveSelectorInput
+from graph.model.command import COMMANDS_MAX, Batch, Command
+from graph.model.names import Revision as CoreRevision
+
+REASON = "Why, for the record."
+EXPECTED = "Refuse if anything the commands name has changed since this revision."
+KEY = "Your own name for this request: sent again under it, it takes effect once."
+
+
+def _choice(kind: type[Intent]) -> Any:
+    return strawberry.field(default=strawberry.UNSET, description=description_of(kind))
+
+
+@strawberry.input(one_of=True, description="One command. Exactly one field.")
+class CommandInput:
+    """Any command of the core but a revert, which is planned before it is one."""
+
+    register_cluster: RegisterClusterInput | None = _choice(RegisterClusterInput)
+    update_cluster: UpdateClusterInput | None = _choice(UpdateClusterInput)
+    retire_cluster: RetireClusterInput | None = _choice(RetireClusterInput)
+    join: JoinInput | None = _choice(JoinInput)
+    leave: LeaveInput | None = _choice(LeaveInput)
+    create_hierarchy: CreateHierarchyInput | None = _choice(CreateHierarchyInput)
+    update_hierarchy: UpdateHierarchyInput | None = _choice(UpdateHierarchyInput)
+    delete_hierarchy: DeleteHierarchyInput | None = _choice(DeleteHierarchyInput)
+    declare_label: DeclareLabelInput | None = _choice(DeclareLabelInput)
+    remove_label: RemoveLabelInput | None = _choice(RemoveLabelInput)
+    create_group: CreateGroupInput | None = _choice(CreateGroupInput)
+    update_group: UpdateGroupInput | None = _choice(UpdateGroupInput)
+    rename_group: RenameGroupInput | None = _choice(RenameGroupInput)
+    move_group: MoveGroupInput | None = _choice(MoveGroupInput)
+    delete_group: DeleteGroupInput | None = _choice(DeleteGroupInput)
+    save_selector: SaveSelectorInput | None = _choice(SaveSelectorInput)
+    delete_selector: DeleteSelectorInput | None = _choice(DeleteSelectorInput)
+    grant_access: GrantAccessInput | None = _choice(GrantAccessInput)
+    revoke_access: RevokeAccessInput | None = _choice(RevokeAccessInput)
+
+    def chosen(self) -> Intent:
+        """The one that is given; GraphQL has seen to it that there is one."""
+        found: list[Intent] = [each for name in _NAMES if (each := getattr(self, name))]
+        return found[0]
+
+
+_NAMES = tuple(field.name for field in fields(CommandInput))
+
+
+@strawberry.input(description="Commands that happen together or not at all.")
+class ApplyInput:
+    """A batch."""
+
+    commands: list[CommandInput] = strawberry.field(
+        description=f"In order, each seeing those before it; at most {COMMANDS_MAX:,}."
+    )
+    reason: str = strawberry.field(description=REASON)
+    expected_revision: Revision | None = strawberry.field(
+        default=strawberry.UNSET, description=EXPECTED
+    )
+    idempotency_key: str | None = strawberry.field(default=strawberry.UNSET, description=KEY)
+
+    def batch(self, context: Context) -> Batch:
+        """The batch of the core."""
+        signature = Signature(self.reason, self.expected_revision, self.idempotency_key)
+        return signature.batch(context, [each.chosen() for each in self.commands])
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What comes with commands: why, since when, and under which key."""
+
+    reason: str
+    expected_revision: Revision | None
+    idempotency_key: str | None
+
+    def batch(self, context: Context, intents: Sequence[Intent]) -> Batch:
+        """These commands, by the actor of ``context``."""
+        found: list[Command] = []
+        for position, intent in enumerate(intents):
+            with inside("commands", position):
+                found.append(intent.command())
+        return self.sign(context, *found)
+
+    def sign(self, context: Context, *commands: Command) -> Batch:
+        """As ``batch``, for commands of the core."""
+        expected, key = self.expected_revision, self.idempotency_key
+        return Batch(
+            commands=commands,
+            actor=context.actor.name,
+            reason=self.reason,
+            expected_revision=CoreRevision(expected) if isinstance(expected, int) else None,
+            idempotency_key=key if isinstance(key, str) else None,
+        )

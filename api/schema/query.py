@@ -1,0 +1,153 @@
+"""The queries: where reading begins."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import strawberry
+
+from api.context import Context
+from api.schema.access import Grant, Viewer
+from api.schema.command import ApplyInput
+from api.schema.impact import PreviewResult, preview
+from api.schema.inventory import Cluster, Group, Hierarchy, SavedSelector
+from api.schema.label import LabelKey
+from api.schema.log import ChangesetConnection, changesets
+from api.schema.names import Cursor, Revision, RevisionOrTime
+from api.schema.ref import Node, ref_from
+from api.schema.view import Fleet
+from graph.index.snapshot import Snapshot
+from graph.model import access, inventory
+from graph.model.errors import Invalid, Unavailable
+from graph.model.names import Revision as CoreRevision
+from graph.model.view import FleetView, entity_of
+
+NODES_MAX = 1_000
+
+Info = strawberry.Info[Context, None]
+
+
+@strawberry.type(description="Everything that can be asked.")
+class Query:
+    """The roots of reading."""
+
+    @strawberry.field(
+        description="The fleet at one revision: the newest, or as of an earlier revision or time."
+    )
+    def fleet(
+        self,
+        info: Info,
+        as_of: Annotated[
+            RevisionOrTime | None, strawberry.argument(description="An earlier revision or time.")
+        ] = None,
+        at_least: Annotated[
+            Revision | None,
+            strawberry.argument(
+                description="Wait, for a bounded time, until this process has this revision."
+            ),
+        ] = None,
+    ) -> Fleet:
+        """The fleet; only where waiting is asked for does this wait."""
+        context = info.context
+        if as_of is None and at_least is None:
+            return Fleet(context=context, view=context.seen)
+        return _fleet(context, as_of, at_least)  # type: ignore[return-value]  # the executor awaits it
+
+    @strawberry.field(description="Any object by its global id; null if it is not there.")
+    def node(
+        self, info: Info, id: Annotated[strawberry.ID, strawberry.argument(description="The id.")]
+    ) -> Node | None:
+        """One object."""
+        return node_of(info.context, info.context.seen, id)
+
+    @strawberry.field(description="Objects by their global ids, null where one is not there.")
+    def nodes(
+        self,
+        info: Info,
+        ids: Annotated[list[strawberry.ID], strawberry.argument(description="The ids.")],
+    ) -> list[Node | None]:
+        """Several objects, in the order asked for."""
+        if len(ids) > NODES_MAX:
+            raise Invalid(f"{len(ids):,} ids", hint=f"ask for at most {NODES_MAX:,}")
+        return [node_of(info.context, info.context.seen, each) for each in ids]
+
+    @strawberry.field(description="The change log, newest first.")
+    async def changesets(
+        self,
+        info: Info,
+        first: Annotated[int, strawberry.argument(description="How many in the page.")] = 20,
+        after: Annotated[
+            Cursor | None, strawberry.argument(description="The endCursor of the page before.")
+        ] = None,
+        actor: Annotated[
+            str | None, strawberry.argument(description="Only those of this actor.")
+        ] = None,
+        touching: Annotated[
+            strawberry.ID | None,
+            strawberry.argument(description="Only those that changed the object with this id."),
+        ] = None,
+    ) -> ChangesetConnection:
+        """The log."""
+        ref = None if touching is None else ref_from(touching)
+        return await changesets(info.context, first=first, after=after, actor=actor, touching=ref)
+
+    @strawberry.field(description="What a batch would do, computed and not written.")
+    async def preview(
+        self,
+        info: Info,
+        input: Annotated[ApplyInput, strawberry.argument(description="The batch.")],
+    ) -> PreviewResult:
+        """A dry run."""
+        info.context.fresh = True
+        return await preview(info.context, input)
+
+    @strawberry.field(description="Who you are, and what you may do.")
+    def viewer(self, info: Info) -> Viewer:
+        """The actor."""
+        info.context.fresh = True
+        return Viewer(context=info.context)
+
+
+async def _fleet(
+    context: Context, as_of: RevisionOrTime | None, at_least: Revision | None
+) -> Fleet:
+    engine = context.engine
+    newest = context.view
+    if at_least is not None and newest.cursor.revision < at_least:
+        newest = await _reached(context, CoreRevision(at_least))
+    if as_of is None:
+        return Fleet(context=context, view=engine.seen(context.access, newest))
+    return Fleet(context=context, view=await context.at(await engine.as_of(as_of.value)))
+
+
+async def _reached(context: Context, revision: CoreRevision) -> Snapshot:
+    """The newest view, once it is at ``revision``; a request waits in vain only once."""
+    waited = context.behind is not None and revision >= context.behind
+    seconds = 0.0 if waited else context.settings.at_least_seconds
+    try:
+        return await context.engine.at_least(revision, timeout_seconds=seconds)
+    except Unavailable:
+        context.behind = revision
+        raise
+
+
+def node_of(context: Context, view: FleetView, identity: str) -> Node | None:
+    """The object with a global id, as far as it may be seen."""
+    entity = entity_of(view, ref_from(identity))
+    found: Node | None = None
+    match entity:
+        case inventory.Cluster():
+            found = Cluster(context=context, view=view, number=entity.number)
+        case inventory.Group():
+            found = Group(context=context, view=view, group=entity)
+        case inventory.Hierarchy():
+            found = Hierarchy(context=context, view=view, hierarchy=entity)
+        case inventory.LabelKey():
+            found = LabelKey(view=view, key=entity)
+        case inventory.SavedSelector():
+            found = SavedSelector(context=context, view=view, saved=entity)
+        case access.Grant() if context.access.reads_grants:
+            found = Grant(view=view, grant=entity)
+        case _:
+            pass
+    return found

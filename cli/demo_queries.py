@@ -1,0 +1,46 @@
+"""Three queries worth pasting: counts along the business, one cluster explained, time travel."""
+
+from __future__ import annotations
+
+from typing import Final
+
+QUERIES: Final = (
+    (
+        "how many, where, and of which franchise: one round trip, one revision",
+        """{
+  fleet {
+    revision
+    clusters(where: {saved: "seed-sentence"}) { totalCount }
+    facets(
+      where: {text: "/geo/us and size = large and lanes >= 2"}
+      by: [{group: "/geo/us"}, {group: "/franchise"}]
+    ) { group buckets { value count share } }
+  }
+}""",
+    ),
+    (
+        "some clusters of the answer, and why another is not in it",
+        """{
+  fleet {
+    clusters(where: {text: "/geo/us/northeast and /devices/grill/acme/acme3000"}, first: 3) {
+      nodes { name place(hierarchy: "franchise") lanes: label(key: "lanes") }
+      pageInfo { endCursor hasNextPage }
+    }
+    explain(cluster: "us-northeast-ny-city003-00007", where: {saved: "seed-sentence"}) {
+      summary
+      reasons { depth holds text fact }
+      nearest
+    }
+  }
+}""",
+    ),
+    (
+        "the fleet as it was at its first revision, beside what it is",
+        """{
+  before: fleet(asOf: 1) { revision clusters { totalCount } }
+  now: fleet { revision clusters { totalCount } }
+  changesets(first: 3) { nodes { revision at actor reason changeCount } }
+}""",
+    ),
+)
+"""Each with a line that says what it shows."""

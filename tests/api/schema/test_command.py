@@ -1,0 +1,232 @@
+"""Every command travels, and arrives as the command it was."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from random import Random
+from typing import Any, get_args
+
+import pytest
+import strawberry
+from graphql import GraphQLError
+from strawberry.schema.config import StrawberryConfig
+
+from api.context import Context
+from api.identity import Identified
+from api.schema.command import ApplyInput, CommandInput
+from api.schema.names import SCALARS
+from changes import random_fleet
+from command_inputs import camel, input_of, literal, name_of, random_command
+from graph.decide.selectors import meaning
+from graph.model import command as core
+from graph.model.access import Actor
+from graph.model.command import Command, Revert
+from graph.model.errors import TrellisError
+from small import small
+from twin import Twin
+
+CASES = {"test": 300, "campaign": 20_000}
+
+
+@strawberry.type
+class Echo:
+    """Takes a command and keeps what it was read as."""
+
+    @strawberry.field
+    def read(self, info: strawberry.Info[Any, None], command: CommandInput) -> bool:
+        info.context["read"].append(command.chosen().command())
+        return True
+
+
+SCHEMA = strawberry.Schema(query=Echo, config=StrawberryConfig(scalar_map=SCALARS))
+
+
+def read(command: dict[str, Any], view: Twin, *, as_text: bool = False) -> Command:
+    kept: dict[str, Any] = {"read": []}
+    if as_text:
+        found = SCHEMA.execute_sync(f"{{ read(command: {literal(command)}) }}", context_value=kept)
+    else:
+        document = "query ($command: CommandInput!) { read(command: $command) }"
+        found = SCHEMA.execute_sync(document, {"command": command}, context_value=kept)
+    if found.errors:
+        raise found.errors[0].original_error or found.errors[0]
+    (arrived,) = kept["read"]
+    return _decided(arrived, view)
+
+
+def _decided(command: Command, view: Twin) -> Command:
+    """With its selector read, if it came as a tree: the core does that where the command stands."""
+    match command:
+        case core.SaveSelector(selector=dict() as tree):
+            return replace(command, selector=meaning(tree, view, "selector"))
+        case core.GrantAccess(scope=dict() as tree):
+            return replace(command, scope=meaning(tree, view, "scope"))
+        case _:
+            return command
+
+
+@pytest.mark.volume
+def test_every_command_arrives_as_it_was_sent_in_variables_and_in_the_document(scale):
+    rng = Random(4)
+    kinds = set()
+    for case in range(CASES[scale]):
+        if case % 50 == 0:
+            twin = Twin.of(random_fleet(rng))
+        command = random_command(rng, twin)
+        written = {name_of(command): input_of(command, twin)}
+        assert read(written, twin) == command
+        assert read(written, twin, as_text=True) == command
+        kinds.add(type(command))
+    assert kinds == set(get_args(Command)) - {Revert}
+
+
+def test_there_is_an_input_for_every_command_but_a_revert():
+    commands = {camel(kind.__name__) for kind in get_args(Command)} - {"revert"}
+    assert {camel(field.name) for field in fields(CommandInput)} == commands
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ({"createHierarchy": {"name": "geo"}}, core.CreateHierarchy("geo")),
+        ({"declareLabel": {"name": "size", "type": "TEXT"}}, core.DeclareLabel("size", "text")),
+        ({"createGroup": {"path": "/geo/us"}}, core.CreateGroup("/geo/us")),
+        ({"deleteGroup": {"path": "/geo/us"}}, core.DeleteGroup("/geo/us")),
+        ({"registerCluster": {"name": "a"}}, core.RegisterCluster("a")),
+        ({"updateCluster": {"name": "a"}}, core.UpdateCluster("a")),
+        ({"updateHierarchy": {"name": "geo"}}, core.UpdateHierarchy("geo")),
+        (
+            {"saveSelector": {"name": "t", "selector": {"text": "/new/one"}}},
+            core.SaveSelector("t", "/new/one"),
+        ),
+    ],
+)
+def test_what_is_left_out_has_the_default_of_the_core(given, meant):
+    assert read(given, small()) == meant
+
+
+def test_null_removes_what_can_be_removed():
+    labels = [{"key": "size", "value": None}, {"key": "lanes", "value": 2}]
+    given = {"name": "a", "capacity": None, "openingHours": None, "labels": labels}
+    meant = core.UpdateCluster(
+        "a", capacity=None, opening_hours=None, labels={"size": None, "lanes": 2}
+    )
+    assert read({"updateCluster": given}, small()) == meant
+
+
+@pytest.mark.parametrize(
+    ("command", "message", "path"),
+    [
+        ({"updateCluster": {"name": "a", "title": None}}, "title cannot be null", ("title",)),
+        ({"updateCluster": {"name": "a", "kind": None}}, "kind cannot be null", ("kind",)),
+        (
+            {"updateCluster": {"name": "a", "timeZone": None}},
+            "timeZone cannot be null",
+            ("timeZone",),
+        ),
+        (
+            {"updateHierarchy": {"name": "geo", "required": None}},
+            "required cannot be null",
+            ("required",),
+        ),
+        (
+            {"updateCluster": {"name": "a", "labels": [{"key": "size"}]}},
+            'label "size" has no value',
+            ("labels", 0),
+        ),
+        (
+            {
+                "registerCluster": {
+                    "name": "a",
+                    "labels": [{"key": "size", "value": "s"}, {"key": "size", "value": "l"}],
+                }
+            },
+            'label "size" is given twice',
+            ("labels", 1),
+        ),
+        (
+            {
+                "registerCluster": {
+                    "name": "a",
+                    "capacity": {"cpuMillicores": 1, "memoryMib": 0.5},
+                }
+            },
+            "0.5 is no whole number",
+            ("capacity", "memoryMib"),
+        ),
+        (
+            {
+                "registerCluster": {
+                    "name": "a",
+                    "openingHours": {"weekly": [{"day": "monday", "intervals": []}] * 2},
+                }
+            },
+            'day "monday" is given twice',
+            ("openingHours", "weekly", 1),
+        ),
+        (
+            {"saveSelector": {"name": "t", "selector": {"and": [{"group": "/gio/us"}]}}},
+            'no hierarchy called "gio"',
+            ("selector", "and", 0, "group"),
+        ),
+        (
+            {"grantAccess": {"name": "t", "role": "READER", "scope": {"cluster": "gone"}}},
+            'no cluster called "gone"',
+            ("scope", "cluster"),
+        ),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_its_place(command, message, path):
+    with pytest.raises(TrellisError) as refused:
+        read(command, small())
+    assert (refused.value.message, refused.value.path) == (message, path)
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("command", "complaint"),
+    [
+        ({}, "exactly one"),
+        ({"createGroup": None}, "non-null"),
+        ({"createGroup": {"path": "/geo/x"}, "join": None}, "exactly one"),
+        (
+            {"createGroup": {"path": "/geo/x"}, "retireCluster": {"name": "austin-1"}},
+            "exactly one",
+        ),
+        ({"saveSelector": {"name": "x", "selector": {"text": "all", "saved": "y"}}}, "exactly one"),
+        ({"revert": {}}, "unknown field"),
+        ({"createGroup": {"path": "/geo/x", "colour": "red"}}, "unknown field"),
+        ({"createGroup": {"path": 5}}, "no path"),
+        ({"createGroup": {"path": "/geo/x", "title": None}}, "non-null"),
+        ({"createHierarchy": {"name": "x", "mode": "BOTH"}}, "Mode"),
+        ({"registerCluster": {"name": "x", "labels": [{"key": "a", "value": [1]}]}}, "label value"),
+        ({"registerCluster": {"name": "x", "labels": [{"key": "a", "value": None}]}}, "non-null"),
+    ],
+)
+@pytest.mark.parametrize("as_text", [False, True])
+def test_an_input_of_another_shape_never_becomes_a_command(command, complaint, as_text):
+    with pytest.raises((GraphQLError, TrellisError)) as refused:
+        read(command, small(), as_text=as_text)
+    assert complaint in str(refused.value)
+
+
+def test_every_field_of_every_input_is_described():
+    types = SCHEMA._schema.type_map
+    inputs = [each for name, each in types.items() if name.endswith(("Input", "Update"))]
+    assert len(inputs) > 20
+    bare = [
+        f"{each.name}.{name}"
+        for each in inputs
+        for name, field in each.fields.items()
+        if not field.description
+    ]
+    assert not bare and all(each.description for each in inputs)
+
+
+def test_a_batch_says_why_since_when_and_under_which_key():
+    given = ApplyInput(commands=[], reason="why", expected_revision=0, idempotency_key="")
+    context = Context(None, None, Identified(Actor("ana"), None), None, None, small())  # type: ignore[arg-type]
+    batch = given.batch(context)
+    assert batch == core.Batch((), "ana", "why", 0, "")
+    left_out = ApplyInput(commands=[], reason="why")
+    assert left_out.batch(context) == core.Batch((), "ana", "why", None, None)

@@ -1,0 +1,702 @@
+"""Who may: everybody, every operation, every position of an object, through every door.
+
+What is hidden is called so, and whatever is said is searched for it. What a scoped actor is told
+is also compared with what somebody is told who sees all of a fleet in which the rest never was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+from graphql import (
+    GraphQLObjectType,
+    TypeInfo,
+    TypeInfoVisitor,
+    Visitor,
+    parse,
+    validate,
+    visit,
+)
+
+from access_cases import (
+    ABSENT,
+    COST_MAX,
+    HIDDEN,
+    PEOPLE,
+    POSITIONS,
+    SCOPED,
+    Person,
+    Things,
+    World,
+    hidden_fleet,
+    leaks,
+    read,
+    shown,
+    twin_of,
+)
+from access_operations import (
+    APPLY,
+    EXPORTS,
+    LOGS,
+    PREVIEW,
+    READS,
+    REVERT,
+    REVERTS,
+    SUBSCRIPTIONS,
+    WRITES,
+    Read,
+    documents,
+    mutation,
+)
+from api.export import export_of
+from api.schema.schema import GRAPHQL
+from api.settings import AuthSettings
+from graph.access import ROLES
+from graph.decide.revert import Everything as RevertEverything
+from graph.engine import Engine
+from graph.model.access import Role
+from graph.model.change import Change, Entity, ref_of
+from graph.model.command import Batch
+from graph.model.inventory import SavedSelector
+from graph.model.names import Revision
+from graph.model.selector import mentions
+from issuer import AUDIENCE, issuing
+from small_door import SmallDoor, small_door
+from sse_client import listen
+from twin import Twin
+from ws_client import Failed, connect
+
+OUTSIDE_SCOPE = "this would touch something outside your scope"
+CELLS_MIN = 1_200
+ROLE_OF = {
+    command.__name__[0].lower() + command.__name__[1:]: role for command, role in ROLES.items()
+}
+UNSCOPED_POSITIONS = ("inside", "outside")
+
+
+@dataclass(frozen=True)
+class House:
+    """A served fleet and everybody's token."""
+
+    door: SmallDoor
+    client: httpx.AsyncClient
+    tokens: Mapping[str, str]
+
+    @property
+    def engine(self) -> Engine:
+        return self.door.engine
+
+    def as_(self, person: Person) -> dict[str, str]:
+        return {"authorization": f"Bearer {self.tokens[person.name]}"}
+
+    async def ask(self, person: Person, query: str, variables: Mapping[str, Any]) -> Any:
+        """What one person is told over HTTP; if anything is hidden from them, no hidden name."""
+        body = {"query": query, "variables": variables}
+        answer = await self.client.post("/graphql", json=body, headers=self.as_(person))
+        assert answer.status_code in (200, 403), answer.text
+        check(person, json.dumps(body), f"{answer.headers} {answer.text}")
+        return answer.json()
+
+
+def check(person: Person, asked: str, said: str) -> None:
+    """Nothing hidden is said that was not asked with."""
+    if person.hides:
+        found = leaks(asked, said)
+        assert not found, f"{person.name} asked {asked} and was told {found}: {said}"
+
+
+@asynccontextmanager
+async def opened(directory: Path) -> AsyncIterator[House]:
+    """The fleet behind a real door, with an issuer of tokens."""
+    with issuing(directory) as issuer:
+        auth = AuthSettings(
+            issuer=issuer.url,
+            audience=AUDIENCE,
+            ca_file=str(issuer.ca_file),
+            first_admins="first",
+        )
+        tokens = {
+            each.name: issuer.token(sub=each.name, groups=sorted(each.actor.claims))
+            for each in PEOPLE
+        }
+        async with (
+            hidden_fleet(directory) as engine,
+            small_door(engine, auth=auth, cost_max=COST_MAX, requests_burst=10**6) as door,
+            httpx.AsyncClient(base_url=door.url, timeout=30, trust_env=False) as client,
+        ):
+            yield House(door, client, tokens)
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    async with opened(tmp_path) as found:
+        yield found
+
+
+class Worlds:
+    """The worlds of every scope, each made once."""
+
+    def __init__(self, engine: Engine, whole: Twin) -> None:
+        self._engine = engine
+        self._whole = whole
+        self._made: dict[tuple[str, bool], World] = {}
+
+    async def of(self, scope: str, *, grants: bool = False) -> World:
+        key = scope, grants
+        if key not in self._made:
+            tree = read(scope, self._engine)
+            self._made[key] = await World.of(self._whole, tree, grants=grants)
+        return self._made[key]
+
+
+def positions(person: Person) -> Mapping[str, Things]:
+    if person.hides:
+        return POSITIONS
+    return {name: POSITIONS[name] for name in UNSCOPED_POSITIONS}
+
+
+def cells(reads: Mapping[str, Read], person: Person) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Every operation once, or once in each position: its name, its document, its variables."""
+    for name, each in reads.items():
+        found = positions(person) if each.positioned else {"anywhere": POSITIONS["inside"]}
+        for position, things in found.items():
+            yield f"{name}, {position}", each.query, each.variables(things)
+
+
+def plain(content: object) -> Any:
+    """Content as it travels."""
+    return orjson.loads(orjson.dumps(content))
+
+
+def test_every_field_of_the_schema_is_asked_for() -> None:
+    asked: set[str] = set()
+    for text in documents():
+        document = parse(text)
+        assert not validate(GRAPHQL, document)
+        info = TypeInfo(GRAPHQL)
+
+        class Fields(Visitor):
+            def enter_field(self, node: Any, *_: Any, info: TypeInfo = info) -> None:
+                parent = info.get_parent_type()
+                if parent is not None:
+                    asked.add(f"{parent.name}.{node.name.value}")
+
+        visit(document, TypeInfoVisitor(info, Fields()))
+    missing = [
+        f"{kind.name}.{name}"
+        for kind in GRAPHQL.type_map.values()
+        if isinstance(kind, GraphQLObjectType) and not kind.name.startswith("__")
+        for name in kind.fields
+        if not any(f"{each.name}.{name}" in asked for each in (kind, *kind.interfaces))
+    ]
+    assert not missing
+
+
+async def test_every_read_is_answered_as_if_the_rest_of_the_fleet_had_never_been(
+    house: House,
+) -> None:
+    worlds = Worlds(house.engine, twin_of(house.engine.view))
+    count = 0
+    for person in PEOPLE[1:]:
+        assert person.reads is not None
+        admin = not person.hides and person.scope(Role.ADMIN) == "all"
+        world = await worlds.of(person.reads, grants=admin)
+        actor = person.standing(Role.ADMIN if admin else Role.READER)
+        for cell, query, variables in cells(READS, person):
+            told = await house.ask(person, query, variables)
+            expected = plain(await world.ask(query, variables, actor))
+            assert told == expected, f"{person.name}: {cell}"
+            assert "INTERNAL" not in str(told), f"{person.name}: {cell}"
+            count += 1
+    assert count >= CELLS_MIN, count
+
+
+async def test_whoever_has_no_role_is_told_so_and_nothing_else(house: House) -> None:
+    nobody = PEOPLE[0]
+    for cell, query, variables in (*cells(READS, nobody), *cells(LOGS, nobody)):
+        told = await house.ask(nobody, query, variables)
+        assert told["errors"][0]["message"] == '"nobody" has not got the role reader', cell
+        assert told.get("data") is None, cell
+    for name, things in POSITIONS.items():
+        for write in WRITES.values():
+            told = await house.ask(nobody, mutation(write.command), {"input": write.input(things)})
+            assert told["errors"][0]["extensions"]["code"] == "DENIED", name
+
+
+# the log
+
+
+def told_log(
+    views: Sequence[Twin], changes: Sequence[Sequence[Change]], scope: str, engine: Engine
+) -> dict[int, list[tuple[str, str]]]:
+    """By revision, the changes a scope shows: each state by the fleet of its own revision."""
+    seen = [shown(each, read(scope, engine)) for each in views]
+    found: dict[int, list[tuple[str, str]]] = {}
+    for revision, made in enumerate(changes, 1):
+        lines = []
+        for change in made:
+            before = _is_there(change.before, seen[revision - 1])
+            after = _is_there(change.after, seen[revision])
+            if before or after:
+                action = "CHANGED" if before and after else "CREATED" if after else "REMOVED"
+                lines.append((str(change.ref), action))
+        if lines:
+            found[revision] = lines
+    return found
+
+
+def _is_there(state: Entity | None, seen: Twin) -> bool:
+    """A saved selector's past is its text, so it is there if all it names is."""
+    if state is None or seen.get(ref_of(state)) is None:
+        return False
+    if isinstance(state, SavedSelector):
+        return all(seen.get(ref) is not None for ref in mentions(state.selector))
+    return True
+
+
+async def past(engine: Engine) -> tuple[list[Twin], list[Sequence[Change]]]:
+    """Every revision of the fleet, and what each but the first changed."""
+    head = engine.view.cursor.revision
+    views = [twin_of(await engine.as_of(Revision(number))) for number in range(head + 1)]
+    changesets = [await engine.changeset(Revision(number)) for number in range(1, head + 1)]
+    return views, [each.changes for each in changesets]
+
+
+def lines_of(nodes: Sequence[dict[str, Any]]) -> dict[int, list[tuple[str, str]]]:
+    return {
+        each["revision"]: [(line["id"], line["action"]) for line in each["changes"]]
+        for each in reversed(nodes)
+    }
+
+
+async def test_the_log_tells_what_could_be_seen_at_each_revision(house: House) -> None:
+    views, changes = await past(house.engine)
+    for person in SCOPED:
+        assert person.reads is not None
+        expected = told_log(views, changes, person.reads, house.engine)
+        nodes = (await house.ask(person, LOGS["log"].query, {}))["data"]["changesets"]["nodes"]
+        assert lines_of(nodes) == expected, person.name
+        assert {each["changeCount"] for each in nodes} >= {1}
+
+        by_pages: list[dict[str, Any]] = []
+        after: str | None = None
+        query = LOGS["log"].query.replace("{ changesets", "query ($after: Cursor) { changesets", 1)
+        query = query.replace("first: 50", "first: 2, after: $after")
+        while True:
+            page = (await house.ask(person, query, {"after": after}))["data"]["changesets"]
+            by_pages += page["nodes"]
+            after = page["pageInfo"]["endCursor"]
+            if not page["pageInfo"]["hasNextPage"]:
+                break
+        assert by_pages == nodes, person.name
+
+        for cluster in (
+            await house.ask(
+                person,
+                "{ fleet { clusters { nodes { id history { revision change { id action } } } } } }",
+                {},
+            )
+        )["data"]["fleet"]["clusters"]["nodes"]:
+            history = [(each["revision"], each["change"]["action"]) for each in cluster["history"]]
+            assert history == [
+                (revision, action)
+                for revision in sorted(expected, reverse=True)
+                for identity, action in expected[revision]
+                if identity == cluster["id"]
+            ]
+
+
+async def test_everything_that_reads_the_past_names_nothing_hidden(house: House) -> None:
+    views, _ = await past(house.engine)
+    count = Counter[str]()
+    for person in SCOPED:
+        assert person.reads is not None
+        scope = read(person.reads, house.engine)
+        world = await World.of(views[6], scope)
+        visible = [{each.name for each in shown(view, scope).clusters()} for view in views]
+        for cell, query, variables in cells(LOGS, person):
+            told = await house.ask(person, query, variables)
+            count[cell.partition(",")[0]] += 1
+            assert "INTERNAL" not in str(told), cell
+            if cell.startswith("earlier"):
+                now = query.replace("(asOf: $r)", "").replace(", $r: RevisionOrTime!", "")
+                asked = {name: value for name, value in variables.items() if name != "r"}
+                expected = await world.ask(now, asked, person.standing(Role.READER))
+                assert told == plain(expected), f"{person.name}: {cell}"
+            if cell.startswith("difference of all"):
+                diff = told["data"]["fleet"]["diff"]
+                names = [
+                    {each["name"] for each in diff[way]["nodes"]} for way in ("gained", "lost")
+                ]
+                assert names == [visible[-1] - visible[1], visible[1] - visible[-1]]
+                assert names == [{"comer-1"}, {"mover-1"}] or person.reads.endswith("austin")
+            if cell.startswith("log of somebody") and variables["actor"] == "zzhidden-hand":
+                assert told["data"]["changesets"]["nodes"] == []
+    assert set(count) == set(LOGS)
+
+
+@pytest.mark.parametrize("person", PEOPLE[1:], ids=lambda each: each.name)
+def test_what_is_granted_to_people_is_what_the_matrix_needs(person: Person) -> None:
+    assert person.reads is not None
+    assert (person.reads == "all") is not person.hides
+
+
+async def test_viewers_are_told_their_own_scope_unless_it_names_what_they_may_not_see(
+    house: House,
+) -> None:
+    for person in PEOPLE[1:]:
+        viewer = (await house.ask(person, LOGS["viewer"].query, {}))["data"]["viewer"]
+        assert viewer["name"] == person.name
+        assert viewer["claims"] == sorted(person.actor.claims)
+        found = {each["role"].lower(): each for each in viewer["permissions"]}
+        held = [role for role in Role if person.scope(role) is not None]
+        assert list(found) == [str(role) for role in held]
+        for role in held:
+            scope = person.scope(role)
+            assert found[role]["everywhere"] is (scope == "all")
+            readable = HIDDEN not in str(scope) and (role, scope) in [
+                (role, scope) for _, scope in person.grants
+            ]
+            if HIDDEN in str(scope):
+                assert found[role]["scope"] is None
+            elif readable and person.name != "edits-austin":
+                assert found[role]["scope"] == scope
+
+
+# the other doors
+
+
+async def test_sockets_and_event_streams_answer_as_http_does(house: House) -> None:
+    count = 0
+    for person in PEOPLE:
+        token = house.tokens[person.name]
+        async with connect(house.door.ws_url, token=token) as socket:
+            for position in ("outside", "sibling"):
+                things = POSITIONS[position]
+                for name, each in READS.items():
+                    if not each.positioned and position == "sibling":
+                        continue
+                    variables = each.variables(things)
+                    operation = await socket.subscribe(each.query, variables)
+                    told: Any
+                    try:
+                        told = await operation.next()
+                    except Failed as failure:
+                        told = {"errors": failure.errors}
+                    check(person, json.dumps(variables), json.dumps(told))
+                    by_http = await house.ask(person, each.query, variables)
+                    assert told == by_http, f"{person.name}: {name}"
+                    count += 1
+        for name in ("cluster", "facets from the top", "complete a cluster", "grants"):
+            variables = READS[name].variables(POSITIONS["outside"])
+            async with listen(
+                house.door.graphql, READS[name].query, variables, headers=house.as_(person)
+            ) as events:
+                event = await anext(events)
+            check(person, json.dumps(variables), event.data)
+            assert event.payload == await house.ask(person, READS[name].query, variables)
+    assert count >= len(PEOPLE) * len(READS)
+
+
+async def test_exports_hold_what_a_fleet_of_nothing_but_the_visible_would_export(
+    house: House,
+) -> None:
+    worlds = Worlds(house.engine, twin_of(house.engine.view))
+    answered = Counter[int]()
+    for person in PEOPLE:
+        for name, address in EXPORTS.items():
+            for position, things in POSITIONS.items():
+                form = address(things)
+                answer = await house.client.get(
+                    f"/export/clusters.{form}", headers=house.as_(person)
+                )
+                check(person, form, f"{answer.headers} {answer.text}")
+                answered[answer.status_code] += 1
+                if person.reads is None:
+                    assert answer.status_code == 403
+                elif answer.status_code == 200:
+                    world = await worlds.of(person.reads)
+                    query = form.partition("?")[2].encode()
+                    export = export_of(world.engine, world.engine.view, query)
+                    lines = export.csv() if form.startswith("csv") else export.ndjson()
+                    assert answer.content == b"".join([each async for each in lines]), (
+                        f"{person.name}: {name}, {position}"
+                    )
+    assert set(answered) == {200, 403, 404}, answered
+
+
+@pytest.mark.parametrize("door", ["socket", "events"])
+async def test_a_stream_from_the_beginning_tells_the_log_as_far_as_it_may_be_seen(
+    house: House, door: str
+) -> None:
+    views, changes = await past(house.engine)
+    first = (await house.engine.changeset(Revision(2))).cursor
+    last = house.engine.view.cursor
+    for person in PEOPLE:
+        if person.reads is None:
+            continue
+        told: dict[int, list[tuple[str, str]]] = {}
+        variables = {"after": str(first)}
+        async for value in follow(house, person, door, "changes", variables):
+            if value["__typename"] == "Changeset":
+                told[value["revision"]] = [(e["id"], e["action"]) for e in value["changes"]]
+            if value.get("cursor") == str(last):
+                break
+        expected = told_log(views, changes, person.reads, house.engine)
+        assert told == {each: lines for each, lines in expected.items() if each > 2}, person.name
+
+
+async def follow(
+    house: House, person: Person, door: str, field: str, variables: Mapping[str, Any]
+) -> AsyncIterator[dict[str, Any]]:
+    """What a stream says, searched for hidden names."""
+    query = SUBSCRIPTIONS[field]
+    asked = json.dumps(variables)
+    if door == "socket":
+        async with connect(house.door.ws_url, token=house.tokens[person.name]) as socket:
+            operation = await socket.subscribe(query, dict(variables))
+            while (payload := await operation.next()) is not None:
+                check(person, asked, json.dumps(payload))
+                yield payload["data"][field]
+    else:
+        async with listen(
+            house.door.graphql, query, dict(variables), headers=house.as_(person)
+        ) as events:
+            async for event in events:
+                check(person, asked, f"{event.id} {event.data}")
+                if event.name == "next":
+                    yield event.payload["data"][field]
+
+
+@pytest.mark.parametrize("door", ["socket", "events"])
+async def test_a_followed_set_begins_with_what_may_be_seen(house: House, door: str) -> None:
+    for person in PEOPLE[1:]:
+        assert person.reads is not None
+        world = shown(twin_of(house.engine.view), read(person.reads, house.engine))
+        names: set[str] = set()
+        async for value in follow(
+            house, person, door, "clusterSet", {"where": {"text": "lanes > 0 or @mixed"}}
+        ):
+            if value["__typename"] == "CaughtUp":
+                assert value["count"] == len(names)
+                break
+            names |= {each["name"] for each in value["clusters"]}
+        assert names == {each.name for each in world.clusters()}, person.name
+
+
+async def test_whoever_has_no_role_follows_nothing(house: House) -> None:
+    nobody = PEOPLE[0]
+    for field, variables in (("changes", {}), ("clusterSet", {"where": {"text": "all"}})):
+        async with connect(house.door.ws_url, token=house.tokens[nobody.name]) as socket:
+            operation = await socket.subscribe(SUBSCRIPTIONS[field], variables)
+            with pytest.raises(Failed) as failed:
+                await operation.next()
+        assert failed.value.code == "DENIED"
+        check(nobody, "", str(failed.value.errors))
+
+
+# changes
+
+
+def fault_of(result: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Why a change was refused; None if it was not."""
+    if result["__typename"] in ("Applied", "Preview"):
+        return None
+    said = {name: value for name, value in result.items() if name not in ("path", "revision")}
+    around = ("input", "commands", *ROLE_OF)  # a mutation has no list of commands around it
+    path = [each for each in result["path"] if each not in around and not each.isdigit()]
+    return {**said, "path": path}
+
+
+async def undo(engine: Engine, to: Revision) -> None:
+    """Take everything back, as whoever owns the store may."""
+    plan = await engine.plan_revert(RevertEverything(), to)
+    await engine.execute(Batch((plan.command,), "test", "undone"))
+
+
+async def test_every_change_is_refused_as_if_the_rest_were_not_there_or_without_a_reason(
+    house: House,
+) -> None:
+    engine = house.engine
+    whole, start = twin_of(engine.view), engine.view.cursor.revision
+    worlds = Worlds(engine, whole)
+    count, applied = 0, Counter[str]()
+    for person in PEOPLE[1:]:
+        async with connect(house.door.ws_url, token=house.tokens[person.name]) as socket:
+            for name, write in WRITES.items():
+                role = ROLE_OF[write.command]
+                scope = person.scope(role)
+                world = await worlds.of(scope or "all", grants=scope == "all")
+                held = max((r for r, _ in person.grants), key=list(Role).index)
+                actor = person.standing(held)
+                for position, things in positions(person).items():
+                    cell = f"{person.name}: {name}, {position}"
+                    given = write.input(things)
+                    batch = {"input": {"reason": "r", "commands": [{write.command: given}]}}
+                    expected = fault_of(
+                        plain(await world.ask(PREVIEW, batch, actor))["data"]["preview"]
+                    )
+                    previewed = await socket.execute(PREVIEW, batch)
+                    check(person, json.dumps(batch), json.dumps(previewed))
+                    told = await house.ask(person, mutation(write.command), {"input": given})
+                    assert "errors" not in told, cell
+                    (result,) = told["data"].values()
+                    fault = fault_of(result)
+                    assert fault == fault_of(previewed["data"]["preview"]), cell
+                    if not person.hides or (fault and fault["message"] != OUTSIDE_SCOPE):
+                        _same_fault(fault, expected, cell)
+                    if fault is None:
+                        applied[person.name] += 1
+                        assert expected is None, cell
+                        _nothing_hidden_changed(person, role, whole, engine, cell)
+                        await undo(engine, start)
+                    count += 1
+    assert count >= CELLS_MIN, count
+    assert {each.name for each in PEOPLE if each.scope(Role.EDITOR)} == set(applied)
+
+
+def _same_fault(fault: dict[str, Any] | None, expected: dict[str, Any] | None, cell: str) -> None:
+    """Word for word; but a scope's own refusals are known to no fleet without scopes."""
+    own = ("could choose clusters outside your scope", "and you could not see it")
+    if fault is not None and fault["message"].endswith(own):
+        return
+    assert fault == expected, cell
+
+
+def _nothing_hidden_changed(
+    person: Person, role: Role, whole: Twin, engine: Engine, cell: str
+) -> None:
+    scope = person.scope(role)
+    assert scope is not None, cell
+    seen = shown(whole, read(scope, engine)) if person.hides else whole
+    after = twin_of(engine.view)
+    for entity in whole.entities():
+        ref = ref_of(entity)
+        if seen.get(ref) is None:
+            assert after.get(ref) == entity, f"{cell} changed {ref}, which is hidden"
+
+
+async def test_inside_their_scope_editors_do_what_editors_may(house: House) -> None:
+    inside = POSITIONS["inside"]
+    for person in SCOPED:
+        if person.scope(Role.EDITOR) is None:
+            continue
+        for name, write in WRITES.items():
+            if write.inside:
+                told = await house.ask(
+                    person, mutation(write.command), {"input": write.input(inside)}
+                )
+                (result,) = told["data"].values()
+                assert result["__typename"] == "Applied", f"{person.name}: {name}: {result}"
+                await undo(house.engine, Revision(11))
+
+
+async def test_a_batch_and_its_guards_speak_of_what_may_be_seen(house: House) -> None:
+    start = house.engine.view.cursor.revision
+    for person in SCOPED:
+        for things in POSITIONS.values():
+            commands = [
+                {"updateCluster": {"name": "austin-1", "title": "one"}},
+                {"updateCluster": {"name": things.cluster, "title": "two"}},
+            ]
+            for guard in ({}, {"expectedRevision": 1}, {"expectedRevision": None}):
+                if "expectedRevision" in guard and guard["expectedRevision"] is None:
+                    guard = {"expectedRevision": house.engine.view.cursor.revision}
+                batch = {"input": {"reason": "r", "commands": commands, **guard}}
+                told = (await house.ask(person, APPLY, batch))["data"]["apply"]
+                may = person.scope(Role.EDITOR) is not None and things.cluster == "austin-1"
+                assert (told["__typename"] == "Applied") is (
+                    may and guard.get("expectedRevision") != 1
+                )
+                if told["__typename"] == "Applied":
+                    await undo(house.engine, start)
+
+
+async def test_a_revert_takes_back_nothing_hidden_and_tells_nothing_of_it(house: House) -> None:
+    engine = house.engine
+    whole, start = twin_of(engine.view), engine.view.cursor.revision
+    outcomes = Counter[str]()
+    for person in PEOPLE[1:]:
+        for name, scope in REVERTS.items():
+            for position, things in positions(person).items():
+                for to in (2, 7):
+                    variables = {"to": to, "scope": scope(things)}
+                    told = (await house.ask(person, REVERT, variables))["data"]["revert"]
+                    outcomes[told["__typename"]] += 1
+                    if told["__typename"] == "Applied" and engine.view.cursor.revision > start:
+                        cell = f"{person.name}: {name}, {position}"
+                        _nothing_hidden_changed(person, Role.EDITOR, whole, engine, cell)
+                        await undo(engine, start)
+                        start, whole = engine.view.cursor.revision, twin_of(engine.view)
+    assert outcomes["Applied"] and outcomes["Denied"] and outcomes["NotFound"], outcomes
+
+
+# missing and hidden
+
+
+@pytest.mark.parametrize("person", SCOPED, ids=lambda each: each.name)
+async def test_what_is_hidden_is_answered_like_what_is_not_there(
+    house: House, person: Person
+) -> None:
+    hidden, absent = POSITIONS["outside"], POSITIONS["absent"]
+    for name, each in (*READS.items(), *LOGS.items()):
+        if not each.positioned or name == "log of somebody":
+            continue
+        told = [await house.ask(person, each.query, each.variables(at)) for at in (hidden, absent)]
+        assert json.dumps(told[0]).replace(HIDDEN, ABSENT) == json.dumps(told[1]), name
+    for number, missing in ((5, 999), (9, 998), (10, 997)):  # clusters: hidden, and not there
+        ids = [f"cluster:{number}", f"cluster:{missing}"]
+        for query in ("query ($id: ID!) { node(id: $id) { id } }", _TOUCHING):
+            one, other = [await house.ask(person, query, {"id": each}) for each in ids]
+            assert one == other, (query, number)
+
+
+_TOUCHING = "query ($id: ID!) { changesets(touching: $id) { nodes { revision } } }"
+
+
+@pytest.mark.parametrize("person", SCOPED, ids=lambda each: each.name)
+async def test_a_change_of_what_is_hidden_is_refused_like_one_of_what_is_not_there(
+    house: House, person: Person
+) -> None:
+    """Where a name would be taken that cannot be: it may be taken elsewhere, and that is said."""
+    hidden, absent = POSITIONS["outside"], POSITIONS["absent"]
+    compared = 0
+    for name, write in WRITES.items():
+        query = mutation(write.command)
+        told: list[dict[str, Any]] = []
+        for at in (hidden, absent):
+            (result,) = (await house.ask(person, query, {"input": write.input(at)}))[
+                "data"
+            ].values()
+            told.append({**result, "revision": None, "objects": None})
+            if result["__typename"] == "Applied":
+                await undo(house.engine, Revision(11))
+        if told[0].get("message") == OUTSIDE_SCOPE:
+            continue
+        assert json.dumps(told[0]).replace(HIDDEN, ABSENT) == json.dumps(told[1]), name
+        compared += 1
+    assert compared >= len(WRITES) // 2
+
+
+async def test_a_cursor_says_nothing_about_the_cluster_it_is_of(house: House) -> None:
+    """A page may begin behind any name, whether or not there is such a cluster."""
+    query = """query ($after: String) { fleet { clusters(first: 2, after: $after) {
+      nodes { name } pageInfo { hasNextPage } } } }"""
+    first = PEOPLE[-1]
+    edges = (
+        await house.ask(first, "{ fleet { clusters { edges { cursor node { name } } } } }", {})
+    )["data"]["fleet"]["clusters"]["edges"]
+    for person in SCOPED:
+        for edge in edges:
+            told = await house.ask(person, query, {"after": edge["cursor"]})
+            nodes = told["data"]["fleet"]["clusters"]["nodes"]
+            assert all(each["name"] > edge["node"]["name"] for each in nodes)

@@ -1,0 +1,378 @@
+"""Random GraphQL documents that are valid for a schema, over a fleet whose names they mostly know.
+
+Everything follows from the generator: aliases, fragments named and inline, on types and interfaces,
+one inside another, skip and include, repeated fields that merge, arguments as literals, variables
+and defaults. A response key stands for one field with one set of arguments throughout a document,
+so that whatever is repeated can be merged.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from graphql import (
+    GraphQLArgument,
+    GraphQLEnumType,
+    GraphQLField,
+    GraphQLInputField,
+    GraphQLInputObjectType,
+    GraphQLInterfaceType,
+    GraphQLList,
+    GraphQLNamedType,
+    GraphQLNonNull,
+    GraphQLObjectType,
+    GraphQLSchema,
+    GraphQLUnionType,
+    Undefined,
+    get_named_type,
+    is_leaf_type,
+    is_required_argument,
+    is_required_input_field,
+)
+
+DEPTH_MAX = 6
+"""Levels of fields and fragments."""
+INPUT_DEPTH_MAX = 3
+WRONG = 0.12
+"""How often a name is one that is not there, or no name at all."""
+NONSENSE = ("", "nowhere", "A B", "/", "/nowhere/at/all", "x" * 70, "é", "a'b\"c\\", "../x", "1")
+TIMES = ("2026-11-16T12:00:02Z", "1999-01-01T00:00:00Z", "2999-01-01T00:00:00+01:00")
+
+Composite = GraphQLObjectType | GraphQLInterfaceType | GraphQLUnionType
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a fleet calls things, for documents that ask about it."""
+
+    clusters: Sequence[str] = ()
+    paths: Sequence[str] = ()
+    keys: Sequence[str] = ()
+    hierarchies: Sequence[str] = ()
+    saved: Sequence[str] = ()
+    selectors: Sequence[str] = ()
+    ids: Sequence[str] = ()
+    pages: Sequence[str] = ()
+    """Cursors of pages."""
+    places: Sequence[str] = ()
+    """Cursors of the log."""
+    revision: int = 0
+    """The newest; documents also ask for the one after it, if there are ``ahead``."""
+    ahead: bool = True
+    values: Sequence[Any] = ("small", "large", 1, 2.5, True, "é")
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A document and what is sent with it."""
+
+    text: str
+    variables: dict[str, Any]
+    operation_name: str | None = None
+
+
+@dataclass
+class Maker:
+    """Makes documents; ``avoid`` names fields, as ``Type.field``, that are left out."""
+
+    schema: GraphQLSchema
+    rng: Random
+    words: Words
+    avoid: frozenset[str] = frozenset()
+    keys: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    variables: dict[str, tuple[str, str, Any]] = field(default_factory=dict)
+    fragments: dict[str, tuple[Composite, str]] = field(default_factory=dict)
+
+    def document(self) -> Generated:
+        """One query."""
+        self.keys, self.variables, self.fragments = {}, {}, {}
+        root = self.schema.query_type
+        assert root is not None
+        body = self._selections(root, 0)
+        fragments = "".join(f"\n{text}" for _, text in self.fragments.values())
+        several = self._chance(0.1)
+        named = several or self._chance(0.4)
+        head = f"query{' Main' if named else ''}{self._definitions()}"
+        if not named and not self.variables and self._chance(0.5):
+            head = ""
+        other = "\nquery Other { fleet { revision } }" if several else ""
+        given = {name: value for name, (_, _, value) in self.variables.items() if value is not ...}
+        return Generated(f"{head} {body}{fragments}{other}", given, "Main" if several else None)
+
+    def arguments(self, kind: GraphQLObjectType, name: str) -> str:
+        """The arguments of one field, as literals."""
+        parts = [
+            f"{key}: {self._plain(each.type, self._value(each.type, f'{name}.{key}', 0))}"
+            for key, each in kind.fields[name].args.items()
+            if is_required_argument(each) or self._chance(0.6)
+        ]
+        return f"({', '.join(parts)})" if parts else ""
+
+    # selections
+
+    def _selections(self, kind: Composite, depth: int) -> str:
+        count = self.rng.choice((1, 1, 2, 2, 3, 4)) if depth else self.rng.choice((1, 1, 1, 2))
+        parts = [self._selection(kind, depth) for _ in range(count)]
+        if self._chance(0.15):
+            parts.append(self.rng.choice(parts))  # the same again, which merges
+        return "{ " + " ".join(parts) + " }"
+
+    def _selection(self, kind: Composite, depth: int) -> str:
+        draw = self.rng.random()
+        if depth < DEPTH_MAX:
+            if draw < 0.1:
+                return self._inline(kind, depth)
+            if draw < 0.2:
+                return self._spread(kind, depth)
+        if isinstance(kind, GraphQLUnionType):
+            return self._inline(kind, depth) if draw < 0.8 and depth < DEPTH_MAX else "__typename"
+        if draw < 0.25:
+            return self._keyed("__typename", "", "String!") + self._directives()
+        return self._field(kind, depth)
+
+    def _inline(self, kind: Composite, depth: int) -> str:
+        inside = self._part(kind)
+        condition = "" if inside is kind and self._chance(0.5) else f" on {inside.name}"
+        return f"...{condition}{self._directives()} {self._selections(inside, depth + 1)}"
+
+    def _spread(self, kind: Composite, depth: int) -> str:
+        fitting = [
+            name for name, (on, text) in self.fragments.items() if text and self._fits(on, kind)
+        ]
+        if fitting and self._chance(0.6):
+            name = self.rng.choice(fitting)
+        else:
+            name = f"F{len(self.fragments)}"
+            inside = self._part(kind)
+            self.fragments[name] = (inside, "")  # it must not spread itself
+            body = self._selections(inside, depth + 1)
+            self.fragments[name] = (inside, f"fragment {name} on {inside.name} {body}")
+        return f"...{name}{self._directives()}"
+
+    def _part(self, kind: Composite) -> Composite:
+        """A type that a fragment inside ``kind`` may be on."""
+        if isinstance(kind, GraphQLObjectType):
+            return self.rng.choice([kind, kind, *kind.interfaces])
+        members = self.schema.get_possible_types(kind)
+        return self.rng.choice([*members, kind])
+
+    def _fits(self, on: Composite, kind: Composite) -> bool:
+        return bool(self._members(on) & self._members(kind))
+
+    def _members(self, kind: Composite) -> set[str]:
+        if isinstance(kind, GraphQLObjectType):
+            return {kind.name}
+        return {each.name for each in self.schema.get_possible_types(kind)}
+
+    def _field(self, kind: GraphQLObjectType | GraphQLInterfaceType, depth: int) -> str:
+        fields = [
+            (name, each)
+            for name, each in kind.fields.items()
+            if f"{kind.name}.{name}" not in self.avoid
+            and (depth < DEPTH_MAX or is_leaf_type(get_named_type(each.type)))
+        ]
+        if not fields:
+            return "__typename"
+        name, chosen = self.rng.choice(fields)
+        if depth == 0 and self._chance(0.6):  # where everything is
+            name, chosen = "fleet", kind.fields["fleet"]
+        arguments = self._arguments(name, chosen)
+        text = self._keyed(name, arguments, str(chosen.type)) + self._directives()
+        inner = get_named_type(chosen.type)
+        if is_leaf_type(inner):
+            return text
+        assert isinstance(inner, GraphQLObjectType | GraphQLInterfaceType | GraphQLUnionType)
+        return f"{text} {self._selections(inner, depth + 1)}"
+
+    def _keyed(self, name: str, arguments: str, kind: str) -> str:
+        """The field under a response key that means the same wherever it stands."""
+        meaning = (name, arguments, kind)
+        known = [key for key, each in self.keys.items() if each == meaning]
+        if known and self._chance(0.7):
+            key = self.rng.choice(known)
+        elif name not in self.keys and self._chance(0.8):
+            key = name
+        else:
+            key = f"a{len(self.keys)}"
+        self.keys[key] = meaning
+        return f"{name}{arguments}" if key == name else f"{key}: {name}{arguments}"
+
+    def _directives(self) -> str:
+        if not self._chance(0.12):
+            return ""
+        kinds = self.rng.sample(("skip", "include"), self.rng.choice((1, 1, 2)))
+        return "".join(f" @{kind}(if: {self._condition()})" for kind in kinds)
+
+    def _condition(self) -> str:
+        truth = self._chance(0.5)
+        if self._chance(0.5):
+            return json.dumps(truth)
+        if self._chance(0.3):
+            return self._variable("Boolean", json.dumps(truth), self.rng.choice((..., not truth)))
+        return self._variable("Boolean!", "", truth)
+
+    # arguments
+
+    def _arguments(self, name: str, chosen: GraphQLField) -> str:
+        parts: list[str] = []
+        for key, argument in chosen.args.items():
+            if is_required_argument(argument) or self._chance(0.5):
+                parts.append(f"{key}: {self._argument(name, key, argument)}")
+        self.rng.shuffle(parts)
+        return f"({', '.join(parts)})" if parts else ""
+
+    def _argument(self, name: str, key: str, argument: GraphQLArgument) -> str:
+        value = self._value(argument.type, f"{name}.{key}", 0)
+        if not self._chance(0.3):
+            return self._literal(argument.type, value)
+        return self._by_variable(argument, value)
+
+    def _by_variable(self, position: GraphQLArgument | GraphQLInputField, value: Any) -> str:
+        kind = str(position.type)
+        if self._chance(0.3) and value is not None:
+            nullable = kind.removesuffix("!")
+            default = self._plain(position.type, value)
+            return self._variable(self.rng.choice((kind, nullable)), default, ...)
+        absent = not isinstance(position.type, GraphQLNonNull) and self._chance(0.2)
+        return self._variable(kind, "", ... if absent else value)
+
+    def _variable(self, kind: str, default: str, value: Any) -> str:
+        name = f"v{len(self.variables)}"
+        self.variables[name] = (kind, default, value)
+        return f"${name}"
+
+    def _definitions(self) -> str:
+        parts = [
+            f"${name}: {kind}" + (f" = {default}" if default else "")
+            for name, (kind, default, _) in self.variables.items()
+        ]
+        return f"({', '.join(parts)})" if parts else ""
+
+    # values
+
+    def _value(self, kind: Any, place: str, depth: int) -> Any:
+        if isinstance(kind, GraphQLNonNull):
+            return self._present(kind.of_type, place, depth)
+        return None if self._chance(0.1) else self._present(kind, place, depth)
+
+    def _present(self, kind: Any, place: str, depth: int) -> Any:
+        if isinstance(kind, GraphQLList):
+            count = self.rng.choice((0, 1, 1, 2, 3))
+            return [self._value(kind.of_type, place, depth) for _ in range(count)]
+        if isinstance(kind, GraphQLInputObjectType):
+            return self._object(kind, depth + 1)
+        if isinstance(kind, GraphQLEnumType):
+            return self.rng.choice(list(kind.values))
+        return self._leaf(kind, place)
+
+    def _object(self, kind: GraphQLInputObjectType, depth: int) -> dict[str, Any]:
+        fields = list(kind.fields.items())
+        if kind.is_one_of:
+            plain = [each for each in fields if _is_plain(each[1])]
+            name, chosen = self.rng.choice(plain if depth > INPUT_DEPTH_MAX else fields)
+            if "text" in kind.fields and self._chance(0.6):
+                name, chosen = "text", kind.fields["text"]
+            return {name: self._present(_bare(chosen.type), f"{kind.name}.{name}", depth)}
+        return {
+            name: self._value(each.type, f"{kind.name}.{name}", depth)
+            for name, each in fields
+            if is_required_input_field(each) or self._chance(0.4)
+        }
+
+    def _leaf(self, kind: GraphQLNamedType, place: str) -> Any:
+        made: dict[str, Callable[[str], Any]] = {
+            "Int": self._number,
+            "Float": lambda _: self.rng.choice((0, 1.5, -2, 4096.0)),
+            "Boolean": lambda _: self._chance(0.5),
+            "String": self._string,
+            "ID": lambda _: self._one_of(self.words.ids),
+            "Name": self._name,
+            "GroupPath": lambda _: self._one_of(self.words.paths),
+            "Revision": lambda _: self._revision(),
+            "RevisionOrTime": lambda _: self.rng.choice((self._revision(), *TIMES)),
+            "Cursor": lambda _: self.rng.choice(self.words.places),
+            "LabelValue": lambda _: self.rng.choice(tuple(self.words.values)),
+        }
+        return made[kind.name](place)
+
+    def _number(self, place: str) -> int:
+        if place.endswith((".first", ".depth")):
+            return self.rng.choice((0, 1, 2, 2, 3, 3, 5, 7, -1))
+        return self.rng.choice((0, 1, 2, 5, 10, 1000, -1))
+
+    def _string(self, place: str) -> str:
+        if place.endswith(".text"):
+            return self._one_of(self.words.selectors)
+        if place.endswith(".after"):
+            return self._one_of(self.words.pages)
+        if place.endswith(".comparison"):
+            return self.rng.choice(("=", "!=", "<", "<=", ">", ">=", "~"))
+        return self.rng.choice(("", "because", "ana", *NONSENSE))
+
+    def _name(self, place: str) -> str:
+        words = self.words
+        pools = {"key": words.keys, "label": words.keys, "hierarchy": words.hierarchies}
+        pools |= {"saved": words.saved, "savedSelector.name": words.saved}
+        for end, pool in pools.items():
+            if place.endswith(end):
+                return self._one_of(pool)
+        return self._one_of(words.clusters)
+
+    def _revision(self) -> int:
+        head = self.words.revision
+        return self.rng.choice((0, 1, max(head - 1, 0), head, head, head + self.words.ahead))
+
+    def _one_of(self, pool: Sequence[str]) -> str:
+        if not pool or self._chance(WRONG):
+            return self.rng.choice(NONSENSE)
+        return self.rng.choice(pool)
+
+    # how values are written
+
+    def _literal(self, kind: Any, value: Any) -> str:
+        """The value as a literal; parts of it may be variables."""
+        return self._written(kind, value, vary=True)
+
+    def _plain(self, kind: Any, value: Any) -> str:
+        """The value as a literal without variables, as a default must be."""
+        return self._written(kind, value, vary=False)
+
+    def _written(self, kind: Any, value: Any, *, vary: bool) -> str:
+        bare = _bare(kind)
+        if value is None:
+            return "null"
+        if isinstance(bare, GraphQLList):
+            return f"[{', '.join(self._written(bare.of_type, each, vary=vary) for each in value)}]"
+        if isinstance(bare, GraphQLInputObjectType):
+            parts = [
+                f"{name}: {self._part_of_object(bare, name, each, vary=vary)}"
+                for name, each in value.items()
+            ]
+            return "{" + ", ".join(parts) + "}"
+        return str(value) if isinstance(bare, GraphQLEnumType) else json.dumps(value)
+
+    def _part_of_object(
+        self, kind: GraphQLInputObjectType, name: str, value: Any, *, vary: bool
+    ) -> str:
+        inner = kind.fields[name]
+        if not vary or not self._chance(0.15):
+            return self._written(inner.type, value, vary=vary)
+        if kind.is_one_of:  # a variable there may not be null
+            return self._variable(f"{_bare(inner.type)}!", "", value)
+        return self._by_variable(inner, value)
+
+    def _chance(self, share: float) -> bool:
+        return self.rng.random() < share
+
+
+def _bare(kind: Any) -> Any:
+    return kind.of_type if isinstance(kind, GraphQLNonNull) else kind
+
+
+def _is_plain(given: GraphQLInputField) -> bool:
+    inner = _bare(given.type)
+    return inner is not Undefined and is_leaf_type(inner)
