@@ -24,6 +24,7 @@ from api.identity import identity_of
 from api.operations import Operations
 from api.probes import Readiness, probe_routes
 from api.quota import Quota
+from api.rate import Rates
 from api.schema.schema import GRAPHQL as GRAPHQL_SCHEMA
 from api.schema.schema import SCHEMA
 from api.settings import ApiSettings, AuthSettings
@@ -78,7 +79,7 @@ def make_app(
     tallies = telemetry.tallies
     hub = Hub(engine, GRAPHQL_SCHEMA, operations.executor, settings=api, tallies=tallies)
     calls = Calls(operations, hub, door)
-    house = House(calls, door, identity, api, readiness.drained)
+    house = House(calls, door, identity, api, readiness.drained, Rates(api))
     quota = Quota(api, tallies)
     graphql = GraphQLView(
         engine,

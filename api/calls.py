@@ -64,5 +64,8 @@ class Calls:
     ) -> None:
         outcome = await self._operations.answer(request, identified)
         self._door.tell(outcome.kind, outcome.name, outcome.code, started, identified)
+        if not outcome.executed:
+            sink.fail(outcome.content["errors"])
+            return
         sink.next(Payload(orjson.dumps(outcome.content).decode()))
         sink.complete()

@@ -7,6 +7,7 @@ why the socket is closed.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -34,12 +35,18 @@ from api.identity import Identified, Identity, Peer, Unauthenticated
 from api.lease import Lease
 from api.outbox import Outbox, SlowReader
 from api.problems import refusal
+from api.rate import Rates
 from api.refusals import TooMany
 from api.request import GraphQLRequest
 from api.settings import ApiSettings
 from api.stream import Payload
 from graph.model.change import Cursor
 from graph.model.errors import TrellisError
+
+BURST = 16
+"""Messages of one socket that are read before others have a turn."""
+PACE_SECONDS_MAX = 1.0
+"""Longest pause in reading a socket that sends too much."""
 
 Arrived = Callable[[Identified], None]
 """Called when it is known who is at the other end; may refuse them."""
@@ -55,6 +62,8 @@ class House:
     settings: ApiSettings
     drained: asyncio.Event
     """Set when the process is about to stop."""
+    rates: Rates
+    """How fast each socket is read."""
 
 
 class Conversation:
@@ -70,6 +79,8 @@ class Conversation:
         self._outbox = Outbox(send, _wrapped, house.settings)
         self._lease: Lease | None = None
         self._introduced = asyncio.Event()
+        self._name = f"{peer.client} {id(self):x}"
+        self._heard = 0
         self.operations: dict[str, _Operation] = {}
 
     async def hold(self, arrived: Arrived) -> Closing:
@@ -142,6 +153,7 @@ class Conversation:
 
     async def _frame(self) -> Frame:
         message = await self._receive()
+        await self._pace()
         if message["type"] == "websocket.disconnect":
             raise Closing(message.get("code") or Close.GONE, "the client has closed it", ours=False)
         text = message.get("text")
@@ -150,6 +162,15 @@ class Conversation:
         if len(text) > self._house.settings.frame_bytes_max:
             raise Closing(Close.TOO_BIG, "the message is too long")
         return read_frame(text)
+
+    async def _pace(self) -> None:
+        """Read no faster than one caller may ask: a flood waits in the client's own buffers."""
+        self._heard += 1
+        wait_seconds = self._house.rates.take(self._name, time.monotonic())
+        if wait_seconds is not None:
+            await asyncio.sleep(min(wait_seconds, PACE_SECONDS_MAX))
+        elif self._heard % BURST == 0:
+            await asyncio.sleep(0)
 
     async def _greet(self, frame: Frame, arrived: Arrived) -> None:
         match frame:

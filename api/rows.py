@@ -45,14 +45,20 @@ class RowMemory:
                 self._seen.add(signature)
             return fresh(rows.numbers)
         known = self._rows.setdefault(signature, {})
+        try:
+            return list(map(known.__getitem__, rows.numbers))
+        except KeyError:
+            return self._learned(known, rows, fresh)
+
+    def _learned(self, known: dict[Any, orjson.Fragment], rows: Rows, fresh: Fresh) -> list[Any]:
+        """The rows, those not yet known encoded now, if there is room for them."""
         missing = [number for number in rows.numbers if number not in known]
-        if missing:
-            if self._kept + len(missing) > self._rows_kept_max:
-                return fresh(rows.numbers)
-            made = map(orjson.Fragment, map(orjson.dumps, fresh(missing)))
-            known.update(zip(missing, made, strict=True))
-            self._kept += len(missing)
-        return [known[number] for number in rows.numbers]
+        if self._kept + len(missing) > self._rows_kept_max:
+            return fresh(rows.numbers)
+        made = map(orjson.Fragment, map(orjson.dumps, fresh(missing)))
+        known.update(zip(missing, made, strict=True))
+        self._kept += len(missing)
+        return list(map(known.__getitem__, rows.numbers))
 
     def _restart(self, cursor: Cursor) -> None:
         self._cursor = cursor

@@ -40,5 +40,5 @@ def page_by_number(chosen: ClusterSet, *, after: ClusterNumber | None, first: in
 
 def page_by_name(view: FleetView, chosen: ClusterSet, *, after: str, first: int) -> Page:
     """The next ``first`` clusters whose name is greater than ``after``, byte for byte."""
-    found = tuple(islice(view.in_name_order(chosen, after), first + 1))
+    found = tuple(view.first_by_name(chosen, after, first + 1))
     return Page(found[:first], len(chosen), len(found) > first)

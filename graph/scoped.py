@@ -226,6 +226,10 @@ class ScopedView:
         """The ``chosen`` clusters of this view whose name is greater than ``after``, by name."""
         return self.base.in_name_order(chosen & self._visible, after)
 
+    def first_by_name(self, chosen: ClusterSet, after: str, count: int) -> Sequence[ClusterNumber]:
+        """The first ``count`` of ``in_name_order``, in one go."""
+        return self.base.first_by_name(chosen & self._visible, after, count)
+
     def memberships(self, number: ClusterNumber) -> tuple[GroupNumber, ...]:
         """The direct memberships of a cluster of this view."""
         return self.base.memberships(number) if self._sees(number) else ()

@@ -172,6 +172,10 @@ class Fleet:
         """The ``chosen`` clusters of this view whose name is greater than ``after``, by name."""
         return self.clusters.order.among(chosen, after)
 
+    def first_by_name(self, chosen: ClusterSet, after: str, count: int) -> Sequence[ClusterNumber]:
+        """The first ``count`` of ``in_name_order``, in one go."""
+        return self.clusters.order.first_among(chosen, after, count)
+
     def memberships(self, number: ClusterNumber) -> tuple[GroupNumber, ...]:
         """The direct memberships of a cluster of this fleet."""
         return self.clusters.memberships.get(number)

@@ -9,9 +9,10 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple, cast
 
-from graph.model.cluster_set import ClusterSet
+from graph.model.cluster_set import EMPTY, ClusterSet
 from graph.model.names import ClusterNumber
 
 SHELF_MAX = 512
@@ -34,7 +35,8 @@ class Shelf(NamedTuple):
         """The clusters of this shelf that are ``chosen``."""
         if not self.held:
             self.held.append(ClusterSet.of(self.numbers))
-        return chosen & self.held[0]
+        held = self.held[0]
+        return chosen & held if chosen.meets(held) else EMPTY  # most shelves have none
 
     def in_order(self, found: ClusterSet, start: int) -> Iterable[ClusterNumber]:
         """The clusters ``found`` on this shelf from place ``start`` on, by name."""
@@ -44,7 +46,8 @@ class Shelf(NamedTuple):
             return [ClusterNumber(numbers[place]) for place in places if place >= start]
         if len(found) == len(numbers):
             return cast("Iterable[ClusterNumber]", numbers[start:])
-        return found.among(numbers[start:])
+        held = set(found.numbers())  # asked many times, which a set answers soonest
+        return cast("Iterable[ClusterNumber]", filter(held.__contains__, numbers[start:]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +90,23 @@ class NameOrder:
 
         A shelf without any is passed over whole, so the cost follows what is found.
         """
+        return chain.from_iterable(self._stretches(chosen, name))
+
+    def first_among(self, chosen: ClusterSet, name: str, count: int) -> list[ClusterNumber]:
+        """The first ``count`` of ``among``, a shelf at a time."""
+        found: list[ClusterNumber] = []
+        for stretch in self._stretches(chosen, name):
+            found.extend(stretch)
+            if len(found) >= count:
+                break
+        del found[count:]
+        return found
+
+    def _stretches(self, chosen: ClusterSet, name: str) -> Iterator[Iterable[ClusterNumber]]:
         at = max(bisect_right(self.firsts, name) - 1, 0)
         for shelf in self.shelves[at:]:
             if found := shelf.among(chosen):
-                start = bisect_right(shelf.names, name)
-                yield from shelf.in_order(found, start)
+                yield shelf.in_order(found, bisect_right(shelf.names, name))
 
 
 class NameOrderDraft:

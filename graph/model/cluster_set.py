@@ -53,10 +53,6 @@ class ClusterSet:
         """Members from ``number`` on, ascending."""
         return cast("Iterator[ClusterNumber]", self._bits.iter_equal_or_larger(number))
 
-    def among(self, numbers: Iterable[int]) -> Iterator[ClusterNumber]:
-        """Those of ``numbers`` that are in the set, in their order, one by one."""
-        return cast("Iterator[ClusterNumber]", filter(self._bits.__contains__, numbers))
-
     def copy(self) -> ClusterSetDraft:
         """A private copy its holder may change."""
         return ClusterSetDraft(self._bits.copy())

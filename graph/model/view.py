@@ -178,6 +178,10 @@ class FleetView(Protocol):
         """The ``chosen`` clusters of this view whose name is greater than ``after``, by name."""
         ...
 
+    def first_by_name(self, chosen: ClusterSet, after: str, count: int) -> Sequence[ClusterNumber]:
+        """The first ``count`` of ``in_name_order``, in one go."""
+        ...
+
     def memberships(self, number: ClusterNumber) -> tuple[GroupNumber, ...]:
         """The direct memberships of a cluster of this view."""
         ...

@@ -87,11 +87,11 @@ class Heard:
 class Party:
     """A hub, and subscribers of it."""
 
-    def __init__(self, engine: Engine, **settings: Any) -> None:
+    def __init__(self, engine: Engine, *, kind: type[Executor] = Executor, **settings: Any) -> None:
         self.settings = ApiSettings.model_validate(settings)
         self.tallies = Tallies()
-        executor = Executor(SCHEMA, self.settings)
-        self.hub = Hub(engine, GRAPHQL, executor, settings=self.settings, tallies=self.tallies)
+        self.executor = kind(SCHEMA, self.settings)
+        self.hub = Hub(engine, GRAPHQL, self.executor, settings=self.settings, tallies=self.tallies)
         self._documents = Documents(GRAPHQL, self.settings, self.tallies)
 
     async def join(
@@ -102,6 +102,24 @@ class Party:
         asked = Asked(document, operation, variables or {}, Identified(actor, None))
         heard = Heard()
         return heard, await self.hub.subscribe(asked, heard)
+
+
+class Stock(Executor):
+    """An executor that leaves every message to graphql-core."""
+
+    async def message(self, *_: Any) -> Any:
+        return None
+
+
+class Counted(Executor):
+    """An executor that counts the messages it leaves to graphql-core."""
+
+    left = 0
+
+    async def message(self, *given: Any) -> Any:
+        found = await super().message(*given)
+        self.left += found is None
+        return found
 
 
 def where(text: str, after: str | None = None) -> dict[str, Any]:
@@ -321,3 +339,38 @@ async def test_an_engine_that_closes_ends_every_stream(tmp_path: Path) -> None:
     async with asyncio.timeout(10):
         await heard.has(2)
     assert heard.errors[0]["extensions"]["code"] == "UNAVAILABLE"
+
+
+SHOWN = [
+    "{ __typename ... on Snapshot { clusters { name } } ... on CaughtUp { count at: cursor } }",
+    """{ kind: __typename
+      ... on Snapshot { clusters { __typename id name size: label(key: "size") } }
+      ... on Gained { clusters { ...all place(hierarchy: "geo") } cursor }
+      ... on Lost { clusters { id gone: name } cursor again: cursor } }""",
+    """{ ... @include(if: $with) { __typename } ... on Gained @skip(if: $with) { cursor }
+      ... on Snapshot { clusters { name @skip(if: $with) title } } }""",
+    "{ ... on Gained { clusters { name groups { path } labels { key value } } } }",
+]
+WAITING = "{ __typename ... on Gained { clusters { name history(first: 1) { revision } } } }"
+FRAGMENT = "fragment all on Cluster { name title kind reconciler timeZone changed }"
+
+
+@pytest.mark.parametrize("shown", [*SHOWN, WAITING])
+@pytest.mark.parametrize("with_it", [True, False])
+async def test_the_quick_way_says_exactly_what_graphql_core_says(
+    shown: str, with_it: bool, engine: Engine
+) -> None:
+    used = "$with: Boolean!" if "$with" in shown else ""
+    query = f"subscription($where: SelectorInput!, {used}) {{ clusterSet(where: $where) {shown} }}"
+    query += FRAGMENT if "...all" in shown else ""
+    variables = {"where": {"text": "/geo/us"}, **({"with": with_it} if used else {})}
+    quick, stock = Party(engine, kind=Counted), Party(engine, kind=Stock)
+    heard, _ = await quick.join(query, variables)
+    wanted, _ = await stock.join(query, variables)
+    await give(engine, RegisterCluster("n-1", labels={"lanes": 3}, groups=("/geo/us/ny",)))
+    await give(engine, RetireCluster("austin-1"))
+    await heard.has(4)
+    await wanted.has(4)
+    assert heard.payloads == wanted.payloads
+    assert isinstance(quick.executor, Counted)
+    assert quick.executor.left == (1 if shown == WAITING else 0)

@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -437,6 +437,35 @@ LONG_CHANGES = (
     + " } } }"
 )
 """A message of this is long, whatever it says."""
+
+
+async def test_a_flood_of_messages_is_read_at_the_pace_of_one_caller(engine: Engine) -> None:
+    limits = {"requests_per_second": 50, "requests_burst": 20}
+    async with small_door(engine, **limits) as door, bare(door) as flooding:
+        pong = asyncio.Event()
+
+        async def flood() -> None:
+            while True:
+                await flooding.send('{"type": "ping"}')
+
+        async def count() -> int:
+            answers = 0
+            with suppress(ConnectionClosed):
+                async for _ in flooding:
+                    answers += 1
+                    pong.set()
+            return answers
+
+        pings, pongs = asyncio.create_task(flood()), asyncio.create_task(count())
+        await pong.wait()
+        began = time.monotonic()
+        async with connect(door.ws_url) as socket:
+            for _ in range(15):
+                assert "data" in await socket.execute("{ fleet { revision } }")
+        pings.cancel()
+        flooding.transport.abort()
+        seconds = time.monotonic() - began
+        assert await pongs <= 20 + 50 * (seconds + 1)
 
 
 # rights that end

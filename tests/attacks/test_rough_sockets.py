@@ -222,6 +222,7 @@ async def test_a_caller_that_floods_is_told_to_wait_and_slows_nobody(twins: Twin
 
         await eventually(is_refused)
         await check_pace(twins, "a flood")
+        flood.stdin.close()
         async with asyncio.timeout(GONE_SECONDS):
             said, _ = await flood.communicate()
     finally:

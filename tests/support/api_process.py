@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,10 +107,10 @@ async def calling(server: Serving, token: str | None = None) -> AsyncIterator[Ap
 
 @asynccontextmanager
 async def begun(
-    store: str, directory: Path, environment: Mapping[str, str]
+    store: str, directory: Path, environment: Mapping[str, str], *, arguments: Sequence[str] = ()
 ) -> AsyncIterator[Serving]:
     """A serving process, started and stopped while this event loop goes on."""
-    held = serve(store, environment, directory=directory)
+    held = serve(store, environment, arguments=arguments, directory=directory)
     server = await asyncio.to_thread(held.__enter__)
     try:
         yield server

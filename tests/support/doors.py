@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 from pydantic import SecretStr
 
-from api.app import make_app
+from api.app import App, make_app
 from api.context import Context
 from api.identity import Identified
 from api.listening import Server, bind, url_of
@@ -58,7 +58,7 @@ CITIES = ("/geo/us/tx/austin", "/geo/us/tx/dallas", "/geo/us/ny", "/geo/us/ny/yo
 DEVICES = ("/devices/grill", "/devices/grill/acme3000", "/devices/camera")
 SELECTORS = (
     "all",
-    "none",
+    "not all",
     "/geo/us and size = large",
     "/geo/us/tx or /devices/camera",
     "/geo/*/tx",
@@ -180,7 +180,8 @@ class Served:
     url: str
     engine: Engine
     client: httpx.AsyncClient
-    server: Server
+    app: App
+    telemetry: Telemetry
     tokens: Mapping[str, str]
     """The tokens of ana and ron and, where there is an issuer, of tess and sid."""
 
@@ -231,7 +232,7 @@ async def served(
     url = url_of(listener)
     try:
         async with httpx.AsyncClient(base_url=url, timeout=30, trust_env=False) as client:
-            yield Served(url, engine, client, server, tokens)
+            yield Served(url, engine, client, app, telemetry, tokens)
     finally:
         server.stop()
         await running

@@ -208,6 +208,9 @@ class Twin:
         names = sorted((each.name.encode(), each.number) for each in self.clusters())
         return ((raw.decode(), number) for raw, number in names if raw > name.encode())
 
+    def first_by_name(self, chosen: ClusterSet, after: str, count: int) -> list[ClusterNumber]:
+        return list(self.in_name_order(chosen, after))[:count]
+
     def in_name_order(self, chosen: ClusterSet, after: str) -> Iterator[ClusterNumber]:
         return (number for _, number in self.names_after(after) if number in chosen)
 
@@ -399,6 +402,8 @@ def _clusters(a: FleetView, b: FleetView) -> Iterator[tuple[str, object, object]
         for name, _ in names[:: max(1, len(names) // 3)]:
             one, other = a.in_name_order(chosen, name), b.in_name_order(chosen, name)
             yield f"in_name_order({name}, every {step})", list(one), list(other)
+            one, other = (each.first_by_name(chosen, name, step) for each in (a, b))
+            yield f"first_by_name({name}, {step} of every {step})", list(one), list(other)
     yield "names_after", names, list(b.names_after(""))
     for name, _ in [*names, ("nobody", 0)]:
         yield f"cluster_number({name})", a.cluster_number(name), b.cluster_number(name)
