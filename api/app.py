@@ -78,7 +78,7 @@ def make_app(
     door = Door(engine, settings=api, identity=identity, telemetry=telemetry)
     tallies = telemetry.tallies
     hub = Hub(engine, GRAPHQL_SCHEMA, operations.executor, settings=api, tallies=tallies)
-    calls = Calls(operations, hub, door)
+    calls = Calls(operations, hub, door, telemetry.traces)
     house = House(calls, door, identity, api, readiness.drained, Rates(api))
     quota = Quota(api, tallies)
     graphql = GraphQLView(

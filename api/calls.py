@@ -12,11 +12,12 @@ from api.documents import BadDocument
 from api.http import Door
 from api.hub import Hub, Subscription
 from api.identity import Identified
-from api.operations import OK, Operations
+from api.operations import Operations
 from api.problems import BAD_REQUEST, graphql_error, refusal
 from api.request import GraphQLRequest
 from api.selection import Asked, fault
 from api.stream import Payload, Sink
+from api.traces import Traces
 from graph.model.change import Cursor
 from graph.model.errors import TrellisError
 
@@ -24,10 +25,12 @@ from graph.model.errors import TrellisError
 class Calls:
     """Runs one operation after the other, each to its own sink."""
 
-    def __init__(self, operations: Operations, hub: Hub, door: Door) -> None:
+    def __init__(self, operations: Operations, hub: Hub, door: Door, traces: Traces) -> None:
         self._operations = operations
         self._hub = hub
         self._door = door
+        self.traces = traces
+        """What a protocol that has no request of its own for an operation enters around it."""
 
     async def run(
         self,
@@ -45,7 +48,7 @@ class Calls:
             if operation.kind is OperationType.SUBSCRIPTION:
                 asked = Asked(document, operation, request.variables, identified, after)
                 joined = await self._hub.subscribe(asked, sink)
-                self._door.tell("subscription", operation.name, OK, started, identified)
+                self._door.tell("subscription", operation.name, joined.code, started, identified)
                 return joined
             # a change that is under way is finished, whether or not its caller is still there
             await asyncio.shield(self._answer(request, identified, sink, started))

@@ -251,7 +251,8 @@ class _Operation:
         self._task = asyncio.create_task(self._run(calls, request, identified))
 
     async def _run(self, calls: Calls, request: GraphQLRequest, identified: Identified) -> None:
-        self._subscription = await calls.run(request, identified, self)
+        with calls.traces.operation():
+            self._subscription = await calls.run(request, identified, self)
 
     def leave(self) -> None:
         """The other end wants no more."""

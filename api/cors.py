@@ -23,7 +23,7 @@ _VARY = (b"vary", b"Origin")
 _EXPOSED = (b"access-control-expose-headers", b"etag, retry-after, trellis-cursor")
 _PREFLIGHT = (
     (b"access-control-allow-methods", b"GET, POST"),
-    (b"access-control-allow-headers", b"authorization, content-type, if-none-match"),
+    (b"access-control-allow-headers", b"authorization, content-type, if-none-match, last-event-id"),
     (b"access-control-max-age", str(PREFLIGHT_SECONDS).encode()),
     (b"content-length", b"0"),
 )

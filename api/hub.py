@@ -8,13 +8,16 @@ nothing is said twice, whatever happens at the same time.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import AsyncGenerator, Hashable, Sequence
+from contextlib import aclosing
+from typing import Any
 
 from graphql import GraphQLSchema
 
 from api.context import Context
 from api.executor import Executor
 from api.metrics import Tallies
+from api.operations import OK
 from api.problems import refusal
 from api.selection import Asked, Selection, fault
 from api.settings import ApiSettings
@@ -28,9 +31,13 @@ from graph.model.errors import ResyncRequired, TrellisError
 class Subscription:
     """A subscriber that has joined a shape, or has been told all there is."""
 
-    def __init__(self, shape: Shape | None = None, stream: Stream | None = None) -> None:
+    def __init__(
+        self, shape: Shape | None = None, stream: Stream | None = None, *, code: str = OK
+    ) -> None:
         self._shape = shape
         self._stream = stream
+        self.code = code
+        """``ok``, or the code of what kept it from joining."""
 
     def leave(self) -> None:
         """Hear nothing more."""
@@ -73,15 +80,17 @@ class Hub:
 
         It returns once the subscriber hears what everybody hears, or has been told all there is.
         """
+        errors: Sequence[dict[str, Any]]
         try:
             return await self._subscribe(asked, sink)
         except Failed as failure:
-            sink.fail(failure.errors)
+            errors = failure.errors
         except TrellisError as error:
-            sink.fail([refusal(error)])
+            errors = [refusal(error)]
         except Exception as error:
-            sink.fail([fault(error)])
-        return Subscription()
+            errors = [fault(error)]
+        sink.fail(errors)
+        return Subscription(code=errors[0]["extensions"]["code"])
 
     async def _subscribe(self, asked: Asked, sink: Sink) -> Subscription:
         context = Context.pin(self._engine, self._settings, asked.identified)
@@ -90,9 +99,8 @@ class Hub:
         trail.after = asked.after or trail.after
         stream = Stream(sink, context.access)
         try:
-            async for message in trail.begin():
-                if not await self._tell(stream, selection, message):
-                    return Subscription()
+            if not await self._tell_all(stream, selection, trail.begin()):
+                return Subscription()
             key = (asked.key(), stream.access.key, trail.key)
             return await self._join(key, stream, selection, trail)
         except ResyncRequired as error:
@@ -107,11 +115,10 @@ class Hub:
         try:
             if (change := access_change(self._engine, stream)) is not None:
                 raise change
-            if shape.trail is not trail:
-                async for message in trail.to(shape.trail.place):
-                    if not await self._tell(stream, selection, message):
-                        shape.leave(stream)
-                        return Subscription()
+            missing = trail.to(shape.trail.place)
+            if not await self._tell_all(stream, selection, missing):
+                shape.leave(stream)
+                return Subscription()
         except BaseException:
             shape.leave(stream)
             raise
@@ -134,8 +141,18 @@ class Hub:
         self._executed += shape.executions
         del self._shapes[shape.key]
 
+    async def _tell_all(
+        self, stream: Stream, selection: Selection, messages: AsyncGenerator[Message]
+    ) -> bool:
+        """Say some messages to one subscriber, at its pace; whether there may be more."""
+        async with aclosing(messages):
+            async for message in messages:
+                if not await self._tell(stream, selection, message):
+                    return False
+        return True
+
     async def _tell(self, stream: Stream, selection: Selection, message: Message) -> bool:
-        """Say one message to one subscriber, at its pace; whether there may be more."""
+        """Say one message to one subscriber; whether there may be more."""
         if not message.last and (change := access_change(self._engine, stream)) is not None:
             raise change
         await stream.sink.room()

@@ -51,6 +51,10 @@ from api.table import Table
 DEFINITION = "strawberry-definition"
 
 
+FIELDS_MAX = 2_000
+"""Fields in a plan, each as often as fragments lead to it; whoever asks for more can wait."""
+
+
 class Unplannable(Exception):
     """Something the quick way does not know."""
 
@@ -114,6 +118,7 @@ class Planner:
         self._fragments = fragments
         self._variables = variables
         """Only what skip and include ask for is read from these: a plan is made for that."""
+        self._fields = 0
 
     def plan(self, operation: OperationDefinitionNode) -> Plan | None:
         """The plan of a query; None if it has to be executed the stock way."""
@@ -201,6 +206,9 @@ class Planner:
 
     def _field(self, parent: GraphQLObjectType, node: FieldNode) -> GraphQLField | None:
         """The field's definition; None for ``__typename``."""
+        self._fields += 1
+        if self._fields > FIELDS_MAX:
+            raise Unplannable("too many fields")
         name = node.name.value
         if name == "__typename":
             return None

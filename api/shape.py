@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import aclosing
+from contextvars import Context
 from typing import Any
 
 from api.metrics import Tallies
@@ -53,7 +54,8 @@ class Shape:
         self._tallies = tallies
         self._ended = ended
         self._moved = asyncio.Event()
-        self._task = asyncio.create_task(self._walk())
+        # in a context of its own: it outlives the request that it was made by
+        self._task = asyncio.create_task(self._walk(), context=Context())
 
     def join(self, stream: Stream) -> None:
         """Say to ``stream`` what comes after the place the trail is at."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Hashable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Hashable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -71,11 +71,11 @@ class Trail(ABC):
         """What the arguments mean: trails with equal keys say the same about the same change."""
 
     @abstractmethod
-    def begin(self) -> AsyncIterator[Message]:
+    def begin(self) -> AsyncGenerator[Message]:
         """What a new subscriber is told first, up to about now."""
 
     @abstractmethod
-    def to(self, goal: Place) -> AsyncIterator[Message]:
+    def to(self, goal: Place) -> AsyncGenerator[Message]:
         """What is between here and ``goal``, which is not behind."""
 
     @abstractmethod
@@ -124,24 +124,26 @@ class ChangeTrail(Trail):
         """There is one log."""
         return None
 
-    async def begin(self) -> AsyncIterator[Message]:
+    async def begin(self) -> AsyncGenerator[Message]:
         """What was missed since ``after``, then how far that is."""
         said: Cursor | None = None
         if self.after is not None:
             await self._reached(self.after)
             self.place = replace(self.place, cursor=self.after)
-            async for message in self._walk(None):
-                said = message.cursor
-                yield message
-                if message.last:
-                    return
+            async with aclosing(self._walk(None)) as messages:
+                async for message in messages:
+                    said = message.cursor
+                    yield message
+                    if message.last:
+                        return
         if said != self.place.cursor:
             yield self._progress()
 
-    async def to(self, goal: Place) -> AsyncIterator[Message]:
+    async def to(self, goal: Place) -> AsyncGenerator[Message]:
         """The changesets up to ``goal``."""
-        async for message in self._walk(goal.cursor):
-            yield message
+        async with aclosing(self._walk(goal.cursor)) as messages:
+            async for message in messages:
+                yield message
 
     def take(self, changeset: Changeset) -> Sequence[Message]:
         """The changeset, or now and then that there was nothing to see."""
@@ -153,7 +155,7 @@ class ChangeTrail(Trail):
             return (found,)
         return (self._progress(),) if self._has_been_quiet() else ()
 
-    async def _walk(self, goal: Cursor | None) -> AsyncIterator[Message]:
+    async def _walk(self, goal: Cursor | None) -> AsyncGenerator[Message]:
         """Up to ``goal``, or to the newest."""
         engine = self.place.context.engine
         if self.place.cursor == (goal or engine.view.cursor):
@@ -199,7 +201,7 @@ class SetTrail(Trail):
         """The selector's meaning: the same text may come to mean something else."""
         return self._moving.selector
 
-    async def begin(self) -> AsyncIterator[Message]:
+    async def begin(self) -> AsyncGenerator[Message]:
         """The whole set, or what it gained and lost since ``after``; then that this is all."""
         context, after = self.place.context, self.after
         if after is not None:
@@ -227,7 +229,7 @@ class SetTrail(Trail):
                 yield message
         yield self._caught_up(self.place)
 
-    async def to(self, goal: Place) -> AsyncIterator[Message]:
+    async def to(self, goal: Place) -> AsyncGenerator[Message]:
         """What the set gained and lost on the way to ``goal``."""
         here, self.place = self.place, goal
         gained, lost = goal.held - here.held, here.held - goal.held

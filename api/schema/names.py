@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
+from math import isfinite
 from typing import Any, NewType
 
 import strawberry
@@ -77,7 +78,7 @@ def _instant(value: object) -> datetime:
 
 
 def _revision_or_time(value: object) -> RevisionOrTime:
-    if isinstance(value, str) and not value.isdigit():
+    if isinstance(value, str) and not (value.isascii() and value.isdigit()):
         return RevisionOrTime(_instant(value))
     number = int(value) if isinstance(value, str) and len(value) < 20 else value
     return RevisionOrTime(CoreRevision(_revision(number)))
@@ -86,12 +87,14 @@ def _revision_or_time(value: object) -> RevisionOrTime:
 def _label_value(value: object) -> CoreLabelValue:
     if isinstance(value, str):
         return _text(value, "value")
-    if isinstance(value, bool | int | float):
+    if isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value)):
         return value
     raise Invalid(f"{_shown(value)} is no label value", hint="send text, a number or true / false")
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, list | dict):  # however large it is
+        return "a list" if isinstance(value, list) else "an object"
     return quoted(str(value)[:40])
 
 

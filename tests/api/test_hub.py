@@ -28,6 +28,7 @@ from graph.model.access import Actor, Role
 from graph.model.command import (
     CreateGroup,
     GrantAccess,
+    Join,
     RegisterCluster,
     RenameGroup,
     RetireCluster,
@@ -297,6 +298,26 @@ async def test_callers_who_see_different_things_do_not_share_a_shape(engine: Eng
     await everything.has(4)
     await texas.has(3)
     assert [each["clusters"] for each in texas.messages[2:]] == [[{"name": "austin-9"}]]
+
+
+async def test_a_cluster_that_leaves_what_may_be_seen_is_lost_and_one_that_comes_is_gained(
+    engine: Engine,
+) -> None:
+    await give(engine, GrantAccess("tess", Role.READER, subject="tess", scope="/geo/us/tx"))
+    party = Party(engine)
+    heard, _ = await party.join(CLUSTER_SET, where("all"), TEXAN)
+    log, _ = await party.join(CHANGES, actor=TEXAN)
+    await give(engine, Join("austin-1", "/geo/us/ny"))
+    await give(engine, Join("york-1", "/geo/us/tx"))
+    await heard.has(4)
+    await log.has(3)
+    lost, gained = heard.messages[2:]
+    assert [each["name"] for each in lost["clusters"]] == ["austin-1"]
+    assert gained["clusters"] == [{"name": "york-1"}]
+    seen = [(each["name"], each["action"]) for one in log.messages[1:] for each in one["changes"]]
+    assert seen == [("austin-1", "REMOVED"), ("york-1", "CREATED")]
+    again, _ = await party.join(CLUSTER_SET, where("all", lost["cursor"]), TEXAN)
+    assert again.messages[0] == gained
 
 
 async def test_a_name_that_comes_to_mean_something_else_ends_the_stream_with_a_resync(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -65,6 +66,16 @@ def test_what_dashboards_ask_is_planned(text):
 )
 def test_what_the_quick_way_does_not_know_has_no_plan(text, why):
     assert planned(text) is None, why
+
+
+def test_fragments_that_multiply_into_many_fields_have_no_plan():
+    """A document is short, and what it would be compiled to is not kept for ever."""
+    parts = [f"a: parent {{ ...F{n + 1} }} b: parent {{ ...F{n + 1} }}" for n in range(15)]
+    bodies = [f"fragment F{n} on Group {{ {part} }}" for n, part in enumerate([*parts, "name"])]
+    text = '{ fleet { group(path: "/geo") { ...F0 } } } ' + " ".join(bodies)
+    started = time.process_time()
+    assert planned(text) is None
+    assert time.process_time() - started < 1.0, "bounded, with room for a busy machine"
 
 
 @pytest.mark.parametrize("yes", [True, False])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from api.settings import AuthSettings
 from graph.engine import Engine
 from issuer import AUDIENCE, issuing
 from small_door import SmallDoor, small_door
+
+# httpx looks for it, in vain, four times a request; told once that it is not there it is quicker
+sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type] # how one says so
 
 
 @dataclass(frozen=True)

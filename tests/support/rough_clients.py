@@ -75,27 +75,31 @@ async def deaf(port: int, handshake: bytes, *frames: bytes) -> socket.socket:
     return held
 
 
-def post(body: object, token: str) -> bytes:
+def post(body: object, token: str | None = None) -> bytes:
     """An operation as bytes."""
     data = json.dumps(body).encode()
     return post_head(len(data), token) + data
 
 
-def post_head(length: int, token: str) -> bytes:
+def post_head(length: int, token: str | None = None) -> bytes:
     """What comes before a body of that length."""
     return (
         "POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-        f"Authorization: Bearer {token}\r\nContent-Length: {length}\r\n\r\n"
+        f"{_authorization(token)}Content-Length: {length}\r\n\r\n"
     ).encode()
 
 
-def upgrade(token: str) -> bytes:
+def upgrade(token: str | None = None) -> bytes:
     """The handshake of a socket."""
     return (
         "GET /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
-        f"Sec-WebSocket-Protocol: graphql-transport-ws\r\nAuthorization: Bearer {token}\r\n\r\n"
+        f"Sec-WebSocket-Protocol: graphql-transport-ws\r\n{_authorization(token)}\r\n"
     ).encode()
+
+
+def _authorization(token: str | None) -> str:
+    return "" if token is None else f"Authorization: Bearer {token}\r\n"
 
 
 def said(message: object) -> bytes:

@@ -1,0 +1,112 @@
+"""Where reading begins: the fleet now and earlier, the log, objects by id, and who asks."""
+
+from __future__ import annotations
+
+import pytest
+
+from asking import ask, data
+from doors import ADMIN, STRANGER, TEXAN
+from engines import give
+from graph.model.command import UpdateCluster
+from graph.model.errors import Denied
+
+
+async def test_the_fleet_is_the_newest_unless_an_earlier_one_is_asked_for(fleet):
+    query = """{
+        now: fleet { revision clusters { totalCount } group(path: "/geo/us/ny/newyork") { name } }
+        before: fleet(asOf: 1) { revision clusters { totalCount }
+            group(path: "/geo/us/ny/newyork") { name }
+            york: group(path: "/geo/us/ny/york") { name } }
+        nothing: fleet(asOf: 0) { revision clusters { totalCount } }
+    }"""
+    assert await data(fleet, query) == {
+        "now": {"revision": 2, "clusters": {"totalCount": 39}, "group": {"name": "newyork"}},
+        "before": {
+            "revision": 1,
+            "clusters": {"totalCount": 40},
+            "group": None,
+            "york": {"name": "york"},
+        },
+        "nothing": {"revision": 0, "clusters": {"totalCount": 0}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("moment", "revision"),
+    [("2999-01-01T00:00:00Z", 2), ("2026-11-16T14:00:00+02:00", 1), ("1999-01-01T00:00:00Z", 0)],
+)
+async def test_a_moment_stands_for_the_revision_the_fleet_was_at(fleet, moment, revision):
+    query = "query ($when: RevisionOrTime) { fleet(asOf: $when) { revision } }"
+    assert await data(fleet, query, when=moment) == {"fleet": {"revision": revision}}
+
+
+async def test_one_answer_is_of_one_revision(fleet):
+    found = await data(fleet, "{ a: fleet { revision } b: fleet(atLeast: 2) { revision } }")
+    assert found == {"a": {"revision": 2}, "b": {"revision": 2}}
+
+
+async def test_a_revision_that_is_not_there_yet_is_told_apart_from_none(fleet):
+    ahead = await ask(fleet, "{ fleet(asOf: 99) { revision } }")
+    assert ahead["errors"][0]["extensions"]["code"] in ("NOT_FOUND", "UNAVAILABLE")
+    assert ahead["errors"][0]["extensions"]["hint"]
+
+
+async def test_a_request_reads_few_earlier_revisions(fleet):
+    for place in range(4):
+        await give(fleet, UpdateCluster("austin-00", title=str(place)))
+    fields = " ".join(f"a{n}: fleet(asOf: {n}) {{ revision }}" for n in range(1, 5))
+    answer = await ask(fleet, f"{{ {fields} }}")
+    assert answer["errors"][0]["extensions"]["code"] == "INVALID"
+    assert "earlier revisions" in answer["errors"][0]["message"]
+    twice = await data(fleet, "{ a: fleet(asOf: 1) { revision } b: fleet(asOf: 1) { revision } }")
+    assert twice == {"a": {"revision": 1}, "b": {"revision": 1}}
+
+
+async def test_the_log_is_newest_first_and_pages(fleet):
+    query = """query ($after: Cursor) { changesets(first: 1, after: $after) {
+        nodes { revision actor reason changeCount } edges { cursor node { revision } }
+        pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }"""
+    first = (await data(fleet, query, after=None))["changesets"]
+    assert [each["revision"] for each in first["nodes"]] == [2]
+    assert first["edges"][0]["cursor"] == first["pageInfo"]["endCursor"]
+    assert first["pageInfo"]["hasNextPage"]
+    second = (await data(fleet, query, after=first["pageInfo"]["endCursor"]))["changesets"]
+    assert [each["revision"] for each in second["nodes"]] == [1]
+    assert not second["pageInfo"]["hasNextPage"]
+    assert second["pageInfo"]["hasPreviousPage"]
+
+
+async def test_the_viewer_is_who_asks_with_what_they_may_do(fleet):
+    query = "{ viewer { name claims permissions { role scope everywhere } } }"
+    ana = (await data(fleet, query, actor=ADMIN))["viewer"]
+    assert {each["role"] for each in ana["permissions"]} == {
+        "READER", "EDITOR", "OPERATOR", "ADMIN",
+    }  # fmt: skip
+    assert all(each["everywhere"] for each in ana["permissions"])
+    tess = (await data(fleet, query, actor=TEXAN))["viewer"]
+    assert (tess["name"], tess["claims"]) == ("tess", ["texas"])
+    assert {each["role"] for each in tess["permissions"]} == {"READER", "EDITOR"}
+    assert not any(each["everywhere"] for each in tess["permissions"])
+
+
+async def test_whoever_may_see_nothing_is_refused_at_the_door(fleet):
+    with pytest.raises(Denied):
+        await ask(fleet, "{ fleet { revision } }", actor=STRANGER)
+
+
+async def test_grants_are_for_admins(fleet):
+    query = "{ fleet { grants { name role subject claim scope } } }"
+    names = [each["name"] for each in (await data(fleet, query))["fleet"]["grants"]]
+    assert names == ["tess-too", "texans"]
+    refused = await ask(fleet, query, actor=TEXAN)
+    assert refused["errors"][0]["extensions"]["code"] == "DENIED"
+
+
+async def test_too_many_ids_are_refused(fleet):
+    answer = await ask(
+        fleet,
+        "query ($ids: [ID!]!) { nodes(ids: $ids) { id } }",
+        {"ids": ["cluster:1"] * 1_001},
+    )
+    assert answer["errors"][0]["extensions"]["code"] == "INVALID"
+    assert "1,001" in answer["errors"][0]["message"]
