@@ -206,12 +206,15 @@ class Socket(_Watched, Paced, WebSocketsSansIOProtocol):
 
     async def send(self, message: ASGISendEvent) -> None:
         """As the base does, but that a close does not wait for a reader who does not read."""
-        closes = message["type"] == "websocket.close"
-        if closes:
+        if message["type"] == "websocket.close":
             self.writable.set()
         await super().send(message)
-        if closes:
-            self.go_on()  # the other end's close may be behind what nobody wants any more
+        if not self.close_sent:
+            return
+        self.handshake_complete = True  # the base forgets it where a handshake was refused
+        if self._rest:  # the other end's close may be behind what nobody wants any more
+            self.hold()
+            self.go_on()
 
     def send_receive_event_to_app(self) -> None:
         """As the base does, but that bytes which are no text are no fault of ours to log."""

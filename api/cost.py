@@ -48,7 +48,7 @@ SIZES: Final = {"tree": 100, "buckets": 20, "reasons": 20}
 """Lists that are usually longer."""
 AS_OF: Final = 5_000
 """What an earlier revision costs."""
-HISTORY: Final = 500
+HISTORY: Final = 1_500
 """What an object's history costs, which is read from the store."""
 
 Measure = tuple[int, int]

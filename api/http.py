@@ -19,7 +19,7 @@ from api import problems
 from api.identity import Identified, Identity, Peer
 from api.media import Media, is_json, wanted
 from api.operations import OK, Operations, Outcome
-from api.rate import Rates
+from api.rate import REFUSAL_SECONDS, Rates
 from api.refusals import NoMedia, TooMany, WrongMedia, WrongMethod
 from api.request import Gone, GraphQLRequest, read_body, read_query_string, read_request
 from api.responses import REQUEST_KEPT_MAX, Response, Responses, etag_of
@@ -102,7 +102,11 @@ class Door:
         identified = self._identity.known(headers.authorization, peer)
         if identified is None:
             identified = await self._identity.identify(headers.authorization, peer)
-        self.allow(identified)
+        try:
+            self.allow(identified)
+        except TooMany:
+            await asyncio.sleep(REFUSAL_SECONDS)
+            raise
         return identified
 
     def allow(self, identified: Identified) -> None:

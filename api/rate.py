@@ -11,6 +11,9 @@ from api.settings import ApiSettings
 CALLERS_MAX = 10_000
 """Callers remembered. The one forgotten first has been quiet for longest."""
 
+REFUSAL_SECONDS = 0.05
+"""How long a caller who sends too much waits to be told: refusing a flood costs others time too."""
+
 ROUNDING_SECONDS = 1e-6
 """What sums of floating-point seconds may be off by."""
 

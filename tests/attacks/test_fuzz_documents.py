@@ -49,6 +49,7 @@ def broken(rng: Random, text: str) -> str:
 
 @pytest.mark.volume
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the same
 async def test_no_document_makes_the_door_fail(engine, issuer, scale):
     rng = Random(4711)
     maker = Maker(GRAPHQL, rng, await words(engine))

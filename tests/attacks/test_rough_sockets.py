@@ -10,6 +10,7 @@ import asyncio
 import json
 import sys
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -23,10 +24,12 @@ from api_process import calling, eventually
 from graph.model.command import UpdateCluster
 from rough_clients import (
     INIT,
+    PING,
     Asker,
     Bare,
     bare,
     deaf,
+    frame,
     post,
     post_head,
     said,
@@ -45,10 +48,12 @@ PAIRS = 250
 SLOWER_MAX = 3.0
 RSS_GROWTH_MAX = 96 * 1024 * 1024
 """What 600 rough connections may hold: their buffers are bounded, whatever they do."""
+FLOOD_BYTES = 1_000_000
 GONE_SECONDS = 30
 """On top of a deadline, for a slow machine to see that it has passed."""
 
 BODY_SECONDS = 5
+RATE = 400
 SEND_SECONDS = 3
 SETTINGS = {
     "TRELLIS_AUTH_TOKENS": " ".join(
@@ -59,8 +64,8 @@ SETTINGS = {
     "TRELLIS_API_SOCKET_INIT_SECONDS": str(BODY_SECONDS),
     "TRELLIS_API_SEND_SECONDS": str(SEND_SECONDS),
     "TRELLIS_API_QUEUE_BYTES_MAX": "65536",
-    "TRELLIS_API_REQUESTS_PER_SECOND": "400",
-    "TRELLIS_API_REQUESTS_BURST": "400",
+    "TRELLIS_API_REQUESTS_PER_SECOND": str(RATE),
+    "TRELLIS_API_REQUESTS_BURST": str(RATE),
 }
 ANA, FLO, DEE = (f"token-of-{name}-0123456789" for name in ("ana", "flo", "dee"))
 
@@ -167,7 +172,8 @@ async def test_subscribers_that_never_read_slow_nobody_and_are_ended(twins: Twin
             held = await deaf(port, upgrade(DEE), said(INIT), said(subscribe))
             stack.enter_context(held)
         await check_deaf_ones(twins)
-    assert metric(twins.rough, "trellis_readers_dropped_total") - dropped == DEAF
+    # the connection's own deadline ends those that nothing was to be said to meanwhile
+    assert DEAF // 2 < metric(twins.rough, "trellis_readers_dropped_total") - dropped <= DEAF
     assert metric(twins.rough, "trellis_subscriptions_open") == 0
     grown = rss_bytes(twins.rough) - before
     assert grown < RSS_GROWTH_MAX, f"{grown:,} bytes more"
@@ -176,11 +182,7 @@ async def test_subscribers_that_never_read_slow_nobody_and_are_ended(twins: Twin
 async def check_deaf_ones(twins: Twins) -> None:
     async with changing(twins.rough):
         await check_pace(twins, "deaf subscribers")
-
-        async def all_ended() -> bool:
-            return metric(twins.rough, "trellis_sockets_open") == 0
-
-        await eventually(all_ended, within=2 * SEND_SECONDS + GONE_SECONDS)
+        await eventually(lambda: all_closed(twins.rough), within=2 * SEND_SECONDS + GONE_SECONDS)
 
 
 @asynccontextmanager
@@ -206,7 +208,7 @@ async def changing(server: Serving) -> AsyncIterator[None]:
 
 async def test_a_caller_that_floods_is_told_to_wait_and_slows_nobody(twins: Twins) -> None:
     request = post({"query": ROWS, "variables": {"where": {"text": "all"}}}, FLO)
-    refused = metric(twins.rough, "trellis_rate_refused_total")
+    started = time.monotonic()
     script = Path(__file__).with_name("flood.py")
     flood = await asyncio.create_subprocess_exec(
         *(sys.executable, str(script), str(twins.rough.port), str(FLOODS)),
@@ -216,11 +218,6 @@ async def test_a_caller_that_floods_is_told_to_wait_and_slows_nobody(twins: Twin
     try:
         assert flood.stdin is not None
         flood.stdin.write(request.hex().encode() + b"\n")
-
-        async def is_refused() -> bool:
-            return metric(twins.rough, "trellis_rate_refused_total") > refused
-
-        await eventually(is_refused)
         await check_pace(twins, "a flood")
         flood.stdin.close()
         async with asyncio.timeout(GONE_SECONDS):
@@ -232,31 +229,81 @@ async def test_a_caller_that_floods_is_told_to_wait_and_slows_nobody(twins: Twin
     statuses = json.loads(said)
     print(f"the flood got {statuses}")
     assert set(statuses) == {"200", "429"}
-    assert statuses["429"] > statuses["200"]
+    assert statuses["429"] > 0
+    assert statuses["200"] <= RATE * (1 + time.monotonic() - started), "a burst, and then the rate"
 
 
 async def test_frames_that_are_none_end_their_socket_and_slow_nobody(twins: Twins) -> None:
     kinds = dict(wrong_frames())
     over = asyncio.Event()
-    ended: dict[str, int] = {}
+    ended: Counter[str] = Counter()
 
     async def misbehave() -> None:
         for what, sent in cycle(kinds.items()):
             connection = await bare(twins.rough.port, upgrade(FLO))
             await connection.reader.readuntil(b"\r\n\r\n")
             connection.send(sent)
-            began = time.monotonic()
-            (told,) = await gone([connection], BODY_SECONDS)
-            print(what, time.monotonic() - began, told[:80])
-            assert told, f"{what}: the socket was dropped without a word"
-            ended[what] = ended.get(what, 0) + 1
+            async with asyncio.timeout(BODY_SECONDS + GONE_SECONDS):
+                assert await connection.is_told_to_close(), f"{what}: dropped without a word"
+            connection.close()
+            ended[what] += 1
             if over.is_set() and len(ended) == len(kinds):
                 return
 
-    started = time.monotonic()
     misbehaving = asyncio.create_task(misbehave())
     await check_pace(twins, "wrong frames")
     over.set()
     await misbehaving
-    print(f"{sum(ended.values()):,} sockets in {time.monotonic() - started:.1f} s")
-    assert metric(twins.rough, "trellis_sockets_open") == 0
+    print(f"{ended.total():,} sockets were closed")
+    await eventually(lambda: all_closed(twins.rough))
+
+
+async def all_closed(server: Serving) -> bool:
+    return metric(server, "trellis_sockets_open") == 0
+
+
+FLOODS_OF_FRAMES = {
+    "pings": frame(PING, b"p"),
+    "pongs": said({"type": "pong"}),
+    "pings of the protocol": said({"type": "ping"}),
+    "completes": said({"type": "complete", "id": "1"}),
+}
+
+
+@pytest.mark.parametrize("kind", FLOODS_OF_FRAMES)
+async def test_a_socket_that_floods_slows_nobody(twins: Twins, kind: str) -> None:
+    before = rss_bytes(twins.rough)
+    connection = await bare(twins.rough.port, upgrade(FLO))
+    await connection.reader.readuntil(b"\r\n\r\n")
+    connection.send(said(INIT))
+    await check_flood(twins, connection, FLOODS_OF_FRAMES[kind], kind)
+    assert rss_bytes(twins.rough) - before < RSS_GROWTH_MAX
+
+
+async def test_requests_sent_without_waiting_for_answers_slow_nobody(twins: Twins) -> None:
+    before = rss_bytes(twins.rough)
+    connection = await bare(twins.rough.port)
+    await check_flood(twins, connection, b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n", "pipelined")
+    assert rss_bytes(twins.rough) - before < RSS_GROWTH_MAX
+
+
+async def check_flood(twins: Twins, connection: Bare, sent: bytes, why: str) -> None:
+    """Others keep their pace while one connection sends ``sent`` again and again."""
+    many = sent * (FLOOD_BYTES // len(sent))
+
+    async def flood() -> None:
+        while True:
+            connection.send(many)
+            await connection.writer.drain()
+
+    async def read() -> None:
+        while await connection.reader.read(FLOOD_BYTES):
+            pass
+
+    tasks = [asyncio.create_task(flood()), asyncio.create_task(read())]
+    await check_pace(twins, why)
+    assert not any(task.done() for task in tasks), "the flood was over"
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    connection.close()

@@ -106,8 +106,8 @@ class Caller:
     def _next(self) -> dict[str, Any]:
         self._count += 1
         key = f"{self._name}-{self._count}"
-        commands = [UpdateCluster("austin-1", title=key), RegisterCluster(key, groups=(SELECTOR,))]
-        return batch(*commands, key=key, reason=key)
+        new = RegisterCluster(key, groups=(SELECTOR,))
+        return batch(UpdateCluster("austin-1", title=key), new, key=key, reason=key)
 
 
 async def follow(server: Serving, follower: LogFollower | SetFollower) -> None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -135,7 +136,7 @@ async def test_a_process_cut_off_from_its_store_reads_on_and_catches_up(
             during = await reads_while_a_write_waits(stage.b, sent)
             await check_says_how_stale(stage.b, last)
             stage.come_back()
-            seconds = await eventually(lambda last=last: stage.b_is_at(last))
+            seconds = await eventually(partial(stage.b_is_at, last))
             print(
                 f"{fault.name}: read {before:.4f} s, then {during:.4f} s; back in {seconds:.2f} s"
             )
@@ -161,7 +162,7 @@ async def test_a_server_that_is_killed_and_started_again_is_found_again(
             nonlocal last
             answer = await stage.a.send(batch(stage.new()))
             last = int(answer.get("revision", 0))
-            return answer["__typename"] == "Applied"
+            return bool(answer["__typename"] == "Applied")
 
         await eventually(a_writes)
         await eventually(lambda: stage.b_is_at(last))
@@ -241,7 +242,7 @@ async def check_takes_effect_once(stage: Stage, sent: dict[str, object]) -> int:
     """A refused batch, sent again with its key, gives one cluster; the revision it is at."""
 
     async def is_applied() -> bool:
-        return (await stage.b.send(sent))["__typename"] == "Applied"
+        return bool((await stage.b.send(sent))["__typename"] == "Applied")
 
     await eventually(is_applied)
     receipt = await stage.b.send(sent)

@@ -60,8 +60,8 @@ def check(person: Person, asked: str, said: str) -> None:
 
 
 @asynccontextmanager
-async def opened_house(directory: Path) -> AsyncIterator[House]:
-    """The fleet behind a real door, with an issuer of tokens."""
+async def opened_house(directory: Path, **settings: Any) -> AsyncIterator[House]:
+    """The fleet behind a real door, with an issuer of tokens; ``settings`` are the engine's."""
     with issuing(directory) as issuer:
         auth = AuthSettings(
             issuer=issuer.url,
@@ -74,7 +74,7 @@ async def opened_house(directory: Path) -> AsyncIterator[House]:
             for each in PEOPLE
         }
         async with (
-            hidden_fleet(directory) as engine,
+            hidden_fleet(directory, **settings) as engine,
             small_door(engine, auth=auth, cost_max=COST_MAX, requests_burst=10**6) as door,
             httpx.AsyncClient(base_url=door.url, timeout=30, trust_env=False) as client,
         ):

@@ -73,6 +73,8 @@ class Generated:
     text: str
     variables: dict[str, Any]
     operation_name: str | None = None
+    others: dict[str, Any] = field(default_factory=dict)
+    """Other variables that fit as well: what was worked out for the first must not show."""
 
 
 @dataclass
@@ -84,7 +86,8 @@ class Maker:
     words: Words
     avoid: frozenset[str] = frozenset()
     keys: dict[str, tuple[str, str, str]] = field(default_factory=dict)
-    variables: dict[str, tuple[str, str, Any]] = field(default_factory=dict)
+    variables: dict[str, tuple[str, str, Any, Any]] = field(default_factory=dict)
+    """For each its type, its default as it is written, and two values; ``...`` for none."""
     fragments: dict[str, tuple[Composite, str]] = field(default_factory=dict)
 
     def document(self) -> Generated:
@@ -100,8 +103,10 @@ class Maker:
         if not named and not self.variables and self._chance(0.5):
             head = ""
         other = "\nquery Other { fleet { revision } }" if several else ""
-        given = {name: value for name, (_, _, value) in self.variables.items() if value is not ...}
-        return Generated(f"{head} {body}{fragments}{other}", given, "Main" if several else None)
+        given = {name: each[2] for name, each in self.variables.items() if each[2] is not ...}
+        others = {name: each[3] for name, each in self.variables.items() if each[3] is not ...}
+        name = "Main" if several else None
+        return Generated(f"{head} {body}{fragments}{other}", given, name, others)
 
     def arguments(self, kind: GraphQLObjectType, name: str) -> str:
         """The arguments of one field, as literals."""
@@ -212,8 +217,8 @@ class Maker:
         if self._chance(0.5):
             return json.dumps(truth)
         if self._chance(0.3):
-            return self._variable("Boolean", json.dumps(truth), self.rng.choice((..., not truth)))
-        return self._variable("Boolean!", "", truth)
+            return self._variable("Boolean", json.dumps(truth), ..., not truth)
+        return self._variable("Boolean!", "", truth, not truth)
 
     # arguments
 
@@ -229,26 +234,29 @@ class Maker:
         value = self._value(argument.type, f"{name}.{key}", 0)
         if not self._chance(0.3):
             return self._literal(argument.type, value)
-        return self._by_variable(argument, value)
+        return self._by_variable(argument, value, f"{name}.{key}", 0)
 
-    def _by_variable(self, position: GraphQLArgument | GraphQLInputField, value: Any) -> str:
+    def _by_variable(
+        self, position: GraphQLArgument | GraphQLInputField, value: Any, place: str, depth: int
+    ) -> str:
         kind = str(position.type)
+        other = self._value(position.type, place, depth)
         if self._chance(0.3) and value is not None:
             nullable = kind.removesuffix("!")
             default = self._plain(position.type, value)
-            return self._variable(self.rng.choice((kind, nullable)), default, ...)
+            return self._variable(self.rng.choice((kind, nullable)), default, ..., other)
         absent = not isinstance(position.type, GraphQLNonNull) and self._chance(0.2)
-        return self._variable(kind, "", ... if absent else value)
+        return self._variable(kind, "", ... if absent else value, other)
 
-    def _variable(self, kind: str, default: str, value: Any) -> str:
+    def _variable(self, kind: str, default: str, value: Any, other: Any) -> str:
         name = f"v{len(self.variables)}"
-        self.variables[name] = (kind, default, value)
+        self.variables[name] = (kind, default, value, other)
         return f"${name}"
 
     def _definitions(self) -> str:
         parts = [
             f"${name}: {kind}" + (f" = {default}" if default else "")
-            for name, (kind, default, _) in self.variables.items()
+            for name, (kind, default, _, _) in self.variables.items()
         ]
         return f"({', '.join(parts)})" if parts else ""
 
@@ -273,7 +281,7 @@ class Maker:
         fields = list(kind.fields.items())
         if kind.is_one_of:
             plain = [each for each in fields if _is_plain(each[1])]
-            name, chosen = self.rng.choice(plain if depth > INPUT_DEPTH_MAX else fields)
+            name, chosen = self.rng.choice((depth > INPUT_DEPTH_MAX and plain) or fields)
             if "text" in kind.fields and self._chance(0.6):
                 name, chosen = "text", kind.fields["text"]
             return {name: self._present(_bare(chosen.type), f"{kind.name}.{name}", depth)}
@@ -361,9 +369,11 @@ class Maker:
         inner = kind.fields[name]
         if not vary or not self._chance(0.15):
             return self._written(inner.type, value, vary=vary)
+        place = f"{kind.name}.{name}"
         if kind.is_one_of:  # a variable there may not be null
-            return self._variable(f"{_bare(inner.type)}!", "", value)
-        return self._by_variable(inner, value)
+            other = self._present(_bare(inner.type), place, INPUT_DEPTH_MAX)
+            return self._variable(f"{_bare(inner.type)}!", "", value, other)
+        return self._by_variable(inner, value, place, INPUT_DEPTH_MAX)
 
     def _chance(self, share: float) -> bool:
         return self.rng.random() < share

@@ -46,6 +46,19 @@ class Bare:
             return await self.reader.read()
         return b""
 
+    async def is_told_to_close(self) -> bool:
+        """Whether a close comes before the end of the connection."""
+        heard = b""
+        while b"\x88" not in heard:
+            try:
+                piece = await self.reader.read(4_096)
+            except ConnectionError:
+                return False
+            if not piece:
+                return False
+            heard += piece
+        return True
+
     def close(self) -> None:
         """Let go of it."""
         self.writer.transport.abort()
