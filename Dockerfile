@@ -34,6 +34,6 @@ WORKDIR /var/lib/trellis
 EXPOSE 8000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=120s --retries=3 \
-    CMD ["python", "-m", "api.healthy"]
+    CMD ["python", "-m", "api.serving.healthy"]
 ENTRYPOINT ["trellis"]
 CMD ["serve"]

@@ -13,24 +13,25 @@ from contextlib import asynccontextmanager, suppress
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 
-from api.calls import Calls
+from api.caller.identity import identity_of
+from api.caller.rate import Rates
 from api.console.pages import console_routes
-from api.conversation import House
-from api.cors import Endpoint, open_to
-from api.export_view import ExportView
-from api.http import Door, GraphQLView, Receive, Scope, Send
-from api.hub import Hub
-from api.identity import identity_of
-from api.operations import Operations
-from api.probes import Readiness, probe_routes
-from api.quota import Quota
-from api.rate import Rates
+from api.execution.operations import Operations
 from api.schema.schema import GRAPHQL as GRAPHQL_SCHEMA
 from api.schema.schema import SCHEMA
+from api.serving.probes import Readiness, probe_routes
 from api.settings import ApiSettings, AuthSettings
-from api.socket import SocketView
-from api.sse import EventStreams
-from api.telemetry import Telemetry
+from api.streaming.calls import Calls
+from api.streaming.conversation import House
+from api.streaming.hub import Hub
+from api.streaming.quota import Quota
+from api.streaming.socket import SocketView
+from api.streaming.sse import EventStreams
+from api.telemetry.telemetry import Telemetry
+from api.web.cors import Endpoint, open_to
+from api.web.door import Door, Receive, Scope, Send
+from api.web.export_view import ExportView
+from api.web.http import GraphQLView
 from graph.engine import Engine
 
 GRAPHQL = "/graphql"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from api.identity import Identified
+from api.caller.identity import Identified
 from api.settings import ApiSettings
 from graph.access import Access
 from graph.engine import Engine

@@ -1,4 +1,4 @@
-"""The one table that translates refusals: into HTTP statuses, GraphQL errors and typed results.
+"""The one table that translates refusals: into HTTP statuses and GraphQL errors.
 
 The core speaks of what happened; how that is said over the wire is decided here and nowhere else.
 An exception that is no refusal is a fault of ours. It is logged once, with its trace and an id;
@@ -15,11 +15,8 @@ from typing import Any
 
 from graphql import GraphQLError
 
-from api.identity import Unauthenticated
+from api.caller.identity import Unauthenticated
 from api.refusals import NoMedia, TooLarge, TooMany, TooSlow, WrongMedia, WrongMethod
-from api.schema import errors as wire
-from api.schema.explanation import SelectorProblem, problem_of
-from api.schema.names import Revision
 from graph.model import errors as core
 from graph.model.errors import SelectorInvalid, SelectorNotFound, TrellisError
 from graph.model.names import shortened
@@ -72,31 +69,6 @@ def headers_of(error: BaseException) -> dict[str, str]:
             return {"retry-after": str(max(1, math.ceil(seconds)))}
         case _:
             return {}
-
-
-def failure_of(error: TrellisError, head: int) -> wire.Refusal:
-    """``error`` as a member of a result; ``head`` is the revision the fleet is at."""
-    said: dict[str, Any] = {
-        "code": error.code,
-        "message": error.message,
-        "hint": error.hint,
-        "path": [str(step) for step in error.path],
-    }
-    match error:
-        case core.Invalid():
-            return wire.Invalid(**said, selector=_selector_problem(error))
-        case core.NotFound():
-            return wire.NotFound(**said, selector=_selector_problem(error))
-        case core.Conflict():
-            return wire.Conflict(**said, revision=Revision(head))
-        case core.Denied():
-            return wire.Denied(**said)
-        case core.Rejected():
-            return wire.Rejected(**said, reasons=list(error.reasons))
-        case core.Unavailable():
-            return wire.Unavailable(**said)
-        case _:
-            raise error  # a branch of the tree that this table does not know
 
 
 def graphql_error(
@@ -168,8 +140,3 @@ def _said(error: GraphQLError, cause: TrellisError) -> str:
 
 def _place(error: GraphQLError) -> str:
     return ".".join(map(str, error.path)) if error.path else "the request"
-
-
-def _selector_problem(error: TrellisError) -> SelectorProblem | None:
-    located = isinstance(error, SelectorInvalid | SelectorNotFound)
-    return problem_of(error) if located else None

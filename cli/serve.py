@@ -11,12 +11,12 @@ import click
 import uvloop
 
 from api.app import make_app
-from api.identity import identity_of
-from api.listening import Server, bind, url_of
-from api.logs import AccessLines, log_to
-from api.probes import Readiness
-from api.telemetry import Telemetry
-from api.traces import trace_id
+from api.caller.identity import identity_of
+from api.serving.listening import Server, bind, url_of
+from api.serving.probes import Readiness
+from api.telemetry.logs import AccessLines, log_to
+from api.telemetry.telemetry import Telemetry
+from api.telemetry.traces import trace_id
 from cli.output import at_revision
 from cli.session import settings_for
 from cli.settings import Settings

@@ -1,22 +1,30 @@
-"""The record as it travels: changes, changesets, and the history of one object."""
+"""The record as it travels: changes and changesets."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import Annotated
 
 import strawberry
 
-from api.schema.names import Cursor, Instant, Revision
+from api.schema.field_change import FieldChange, field_changes, group_path
+from api.schema.listing import LISTED, First, behind, checked_first
+from api.schema.names import Cursor, GroupPath, Instant, Revision
 from graph.describe import describe
 from graph.model.change import Change as CoreChange
 from graph.model.change import Changeset as CoreChangeset
-from graph.model.errors import Invalid
+from graph.model.change import Entity
+from graph.model.inventory import Group
 from graph.model.view import FleetView
-from graph.record import HistoryLine as CoreHistoryLine
 
 CHANGES_MAX = 10_000
 """Changes shown of one changeset."""
+
+AfterId = Annotated[
+    strawberry.ID | None,
+    strawberry.argument(description="Begin behind the object with this id."),
+]
 
 
 @strawberry.enum(description="What happened to an object.")
@@ -60,9 +68,17 @@ class Change:
     @strawberry.field(description="The object's name at the time.")
     def name(self) -> str:
         """The name people know it by."""
-        entity = self.change.after if self.change.after is not None else self.change.before
-        assert entity is not None, "a change has a before or an after"
-        return entity.name
+        return self._entity().name
+
+    @strawberry.field(
+        description="Of a group: where it is, or was below its parent if it is gone. Null for other"
+        " kinds, and where that cannot be seen."
+    )
+    def path(self) -> GroupPath | None:
+        """The path of a group."""
+        entity = self._entity()
+        path = group_path(entity, self.view) if isinstance(entity, Group) else None
+        return None if path is None else GroupPath(path)
 
     @strawberry.field(description="What happened to it.")
     def action(self) -> Action:
@@ -75,6 +91,28 @@ class Change:
     def lines(self) -> list[str]:
         """The change as a person would tell it."""
         return describe(self.change, self.view)
+
+    @strawberry.field(
+        description="What changed, field by field, for programs. Groups are paths and selectors are"
+        " text, as far as they are there and may be seen."
+    )
+    def fields(self) -> list[FieldChange]:
+        """The change as a program reads it."""
+        return field_changes(self.change, self.view)
+
+    def _entity(self) -> Entity:
+        entity = self.change.after if self.change.after is not None else self.change.before
+        assert entity is not None, "a change has a before or an after"
+        return entity
+
+
+def changes_of(
+    view: FleetView, changes: Sequence[CoreChange], first: int, after: str | None
+) -> list[Change]:
+    """A part of ``changes``, which have a fixed order."""
+    count = checked_first(first, CHANGES_MAX, "changes")
+    shown = behind(changes, after, lambda change: str(change.ref))[:count]
+    return [Change(view=view, change=each) for each in shown]
 
 
 @strawberry.type(description="One revision: who, when, why, and what changed.")
@@ -115,43 +153,6 @@ class Changeset:
         return len(self.changeset.changes)
 
     @strawberry.field(description="What changed, in a fixed order.")
-    def changes(
-        self, first: Annotated[int, strawberry.argument(description="How many at most.")] = 100
-    ) -> list[Change]:
+    def changes(self, first: First = LISTED, after: AfterId = None) -> list[Change]:
         """The changes."""
-        if not 0 <= first <= CHANGES_MAX:
-            raise Invalid(f"the first {first:,} changes", hint=f"ask for 0 to {CHANGES_MAX:,}")
-        return [Change(view=self.view, change=each) for each in self.changeset.changes[:first]]
-
-
-@strawberry.type(description="One change of an object: when, by whom, why, and what.")
-class HistoryLine:
-    """A line of an object's history."""
-
-    view: strawberry.Private[FleetView]
-    line: strawberry.Private[CoreHistoryLine]
-
-    @strawberry.field(description="The revision that made it.")
-    def revision(self) -> Revision:
-        """The position in the log."""
-        return Revision(self.line.revision)
-
-    @strawberry.field(description="When it was made.")
-    def at(self) -> Instant:
-        """The moment."""
-        return Instant(self.line.at)
-
-    @strawberry.field(description="Who made it.")
-    def actor(self) -> str:
-        """Who."""
-        return self.line.actor
-
-    @strawberry.field(description="Why, in its author's words.")
-    def reason(self) -> str:
-        """Why."""
-        return self.line.reason
-
-    @strawberry.field(description="The object before and after.")
-    def change(self) -> Change:
-        """What changed."""
-        return Change(view=self.view, change=self.line.change)
+        return changes_of(self.view, self.changeset.changes, first, after)

@@ -8,7 +8,7 @@ from enum import Enum
 import strawberry
 
 from api.context import Context
-from api.schema.change import HistoryLine
+from api.schema.history import HistoryLine
 from api.schema.inventory import Cluster
 from api.schema.names import Json
 from graph.model.errors import SelectorInvalid, SelectorNotFound, TrellisError

@@ -8,26 +8,21 @@ from typing import Annotated
 import strawberry
 
 from api.context import Context
-from api.problems import failure_of
-from api.schema.change import CHANGES_MAX, Change
+from api.schema.change import AfterId, Change, changes_of
 from api.schema.command import ApplyInput
 from api.schema.errors import Conflict, Denied, Invalid, NotFound, Rejected, Unavailable
+from api.schema.failure import failure_of
 from api.schema.names import Name, Revision, RevisionOrTime
-from api.schema.page import Asked, ClusterConnection
+from api.schema.listing import LISTED, First
+from api.schema.page import PAGE, After, Asked, ClusterConnection
 from api.schema.revert import RevertScope, plan
 from graph.engine import Preview as CorePreview
 from graph.impact import SetMove
 from graph.model.cluster_set import ClusterSet
 from graph.model.command import Batch
-from graph.model.errors import Invalid as CoreInvalid
 from graph.model.errors import TrellisError
 from graph.model.view import FleetView
 from graph.page import Order
-
-FIRST = 50
-
-First = Annotated[int, strawberry.argument(description="How many in the page.")]
-After = Annotated[str | None, strawberry.argument(description="The endCursor of the page before.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +43,6 @@ class DryRun:
     def _page(
         self, view: FleetView, chosen: ClusterSet, first: int, after: str | None
     ) -> ClusterConnection:
-        if first < 0:
-            raise CoreInvalid(f"a page of {first:,} clusters", hint="ask for 0 or more")
         asked = Asked(self.context, view, chosen, first, Order.NAME, after)
         return ClusterConnection(asked=asked)
 
@@ -77,12 +70,12 @@ class SelectorMove:
         return len(self.move.lost)
 
     @strawberry.field(description="The clusters it would gain, as they would be.")
-    def gained(self, first: First = FIRST, after: After = None) -> ClusterConnection:
+    def gained(self, first: First = PAGE, after: After = None) -> ClusterConnection:
         """What comes in."""
         return self.run.coming(self.move.gained, first, after)
 
     @strawberry.field(description="The clusters it would lose, as they are.")
-    def lost(self, first: First = FIRST, after: After = None) -> ClusterConnection:
+    def lost(self, first: First = PAGE, after: After = None) -> ClusterConnection:
         """What goes out."""
         return self.run.going(self.move.lost, first, after)
 
@@ -104,12 +97,12 @@ class Impact:
         return len(self.run.found.impact.retired)
 
     @strawberry.field(description="The clusters that would be registered, as they would be.")
-    def registered(self, first: First = FIRST, after: After = None) -> ClusterConnection:
+    def registered(self, first: First = PAGE, after: After = None) -> ClusterConnection:
         """Who comes."""
         return self.run.coming(self.run.found.impact.registered, first, after)
 
     @strawberry.field(description="The clusters that would be retired, as they are.")
-    def retired(self, first: First = FIRST, after: After = None) -> ClusterConnection:
+    def retired(self, first: First = PAGE, after: After = None) -> ClusterConnection:
         """Who goes."""
         return self.run.going(self.run.found.impact.retired, first, after)
 
@@ -140,14 +133,9 @@ class Preview:
         return len(self.run.found.changes)
 
     @strawberry.field(description="What would change, in a fixed order.")
-    def changes(
-        self, first: Annotated[int, strawberry.argument(description="How many at most.")] = 100
-    ) -> list[Change]:
+    def changes(self, first: First = LISTED, after: AfterId = None) -> list[Change]:
         """The changes."""
-        if not 0 <= first <= CHANGES_MAX:
-            raise CoreInvalid(f"the first {first:,} changes", hint=f"ask for 0 to {CHANGES_MAX:,}")
-        shown = self.run.found.changes[:first]
-        return [Change(view=self.run.found.after, change=each) for each in shown]
+        return changes_of(self.run.found.after, self.run.found.changes, first, after)
 
     @strawberry.field(description="What would differ for those who rely on the fleet.")
     def impact(self) -> Impact:

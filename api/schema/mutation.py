@@ -13,7 +13,6 @@ from typing import Annotated, Any
 import strawberry
 
 from api.context import Context
-from api.problems import failure_of
 from api.schema.cluster_commands import (
     JoinInput,
     LeaveInput,
@@ -22,6 +21,7 @@ from api.schema.cluster_commands import (
     UpdateClusterInput,
 )
 from api.schema.command import EXPECTED, KEY, REASON, ApplyInput, Signature
+from api.schema.failure import failure_of
 from api.schema.grant_commands import GrantAccessInput, RevokeAccessInput
 from api.schema.group_commands import (
     CreateGroupInput,

@@ -11,7 +11,7 @@ from api.context import Context
 from api.schema.message import ChangeEvent, ClusterSetEvent
 from api.schema.names import Cursor
 from api.schema.selector import SelectorInput
-from api.trail import ChangeTrail, SetTrail
+from api.schema.trail import ChangeTrail, SetTrail
 
 After = Annotated[
     Cursor | None,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from api.caller.identity import Identified
 from api.context import Context
-from api.identity import Identified
 from api.settings import ApiSettings
 from doors import ADMIN, STRANGER, TEXAN, context, opened
 from engines import give

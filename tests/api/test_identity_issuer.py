@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from joserfc.jwk import ECKey, OctKey
 
-from api.identity import Identified, Identity, Peer, Unauthenticated, identity_of
+from api.caller.identity import Identified, Identity, Peer, Unauthenticated, identity_of
 from api.settings import ApiSettings, AuthSettings
 from graph.model.access import Actor, Role
 from graph.model.errors import Unavailable

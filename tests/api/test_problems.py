@@ -10,18 +10,18 @@ import strawberry
 from graphql import GraphQLError
 from strawberry.schema.config import StrawberryConfig
 
-from api.identity import Unauthenticated
+from api.caller.identity import Unauthenticated
 from api.problems import (
     MESSAGE_LENGTH_MAX,
     TooLarge,
     TooMany,
-    failure_of,
     graphql_error,
     headers_of,
     refusal,
     status_of,
 )
 from api.schema import errors as wire
+from api.schema.failure import failure_of
 from api.schema.names import SCALARS, Name, Revision
 from graph.model import errors as core
 from graph.model.errors import Span, TrellisError

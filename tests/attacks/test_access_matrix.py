@@ -53,8 +53,8 @@ from access_operations import (
     documents,
     mutation,
 )
-from api.export import export_of
 from api.schema.schema import GRAPHQL
+from api.web.export import export_of
 from graph.access import ROLES
 from graph.decide.revert import Everything as RevertEverything
 from graph.engine import Engine

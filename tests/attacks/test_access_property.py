@@ -18,10 +18,10 @@ import orjson
 import pytest
 
 from access_cases import COST_MAX, OnlyFacts, operations
-from api.export import export_of
-from api.identity import Identified
-from api.operations import Operations
-from api.request import GraphQLRequest
+from api.caller.identity import Identified
+from api.execution.operations import Operations
+from api.execution.request import GraphQLRequest
+from api.web.export import export_of
 from changes import random_fleet, random_scope, random_selector
 from graph.engine import Engine
 from graph.model.access import Actor, Grant, Role

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from api.logs import log_to
 from api.settings import MIB, TelemetrySettings
+from api.telemetry.logs import log_to
 from doors import Served, opened, served
 from graph.store.embedded import EmbeddedStore
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from api.listening import bind
+from api.serving.listening import bind
 from graph.store.lock import WriterLock
 from issuer import issuing
 from serving import Serving, copy_store, serve

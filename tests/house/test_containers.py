@@ -13,7 +13,7 @@ import pytest
 import yaml
 from jsonschema.validators import validator_for
 
-from api.healthy import URL
+from api.serving.healthy import URL
 from api.settings import ApiSettings
 
 ROOT = Path(__file__).parents[2]
@@ -142,7 +142,7 @@ def test_the_image_runs_as_a_user_without_rights_and_checks_itself(dockerfile):
     assert "USER 10001:10001" in final
     assert not any(line.startswith("RUN ") for line in final[final.index("USER 10001:10001") :])
     (check,) = (line for line in final if line.startswith("HEALTHCHECK "))
-    assert check.endswith('CMD ["python", "-m", "api.healthy"]')
+    assert check.endswith('CMD ["python", "-m", "api.serving.healthy"]')
     assert final[-2:] == ['ENTRYPOINT ["trellis"]', 'CMD ["serve"]']
     assert f"EXPOSE {ApiSettings().port}" in final
     assert f":{ApiSettings().port}/" in URL

@@ -19,12 +19,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from api.identity import Identified
-from api.operations import Operations
-from api.request import GraphQLRequest
+from api.caller.identity import Identified
+from api.execution.operations import Operations
+from api.execution.request import GraphQLRequest
 from api.schema.schema import SCHEMA
 from api.settings import ApiSettings, TelemetrySettings
-from api.telemetry import Telemetry
+from api.telemetry.telemetry import Telemetry
 from engines import give, ticking
 from graph.engine import Engine
 from graph.model.access import Actor, Grant, Role

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from api.caller.identity import Identified
 from api.context import Context
-from api.identity import Identified
 from api.problems import graphql_error
 from api.schema.schema import SCHEMA
 from api.settings import ApiSettings

@@ -16,12 +16,12 @@ import httpx
 from pydantic import SecretStr
 
 from api.app import App, make_app
+from api.caller.identity import Identified
 from api.context import Context
-from api.identity import Identified
-from api.listening import Server, bind, url_of
-from api.probes import Readiness
+from api.serving.listening import Server, bind, url_of
+from api.serving.probes import Readiness
 from api.settings import ApiSettings, AuthSettings, TelemetrySettings
-from api.telemetry import Telemetry
+from api.telemetry.telemetry import Telemetry
 from engines import give, ticking
 from graph.engine import Engine
 from graph.model.access import Actor, Role

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from api.app import make_app
-from api.listening import Server, bind, url_of
-from api.metrics import Tallies
-from api.probes import Readiness
+from api.serving.listening import Server, bind, url_of
+from api.serving.probes import Readiness
 from api.settings import ApiSettings, AuthSettings, TelemetrySettings
-from api.telemetry import Telemetry
+from api.telemetry.metrics import Tallies
+from api.telemetry.telemetry import Telemetry
 from engines import give, ticking
 from graph.engine import Engine
 from graph.settings import GraphSettings

@@ -11,8 +11,8 @@ import strawberry
 from graphql import GraphQLError
 from strawberry.schema.config import StrawberryConfig
 
+from api.caller.identity import Identified
 from api.context import Context
-from api.identity import Identified
 from api.schema.command import ApplyInput, CommandInput
 from api.schema.names import SCALARS
 from changes import random_fleet

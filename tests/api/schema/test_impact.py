@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from api.caller.identity import Identified
 from api.context import Context
-from api.identity import Identified
 from api.schema.errors import NotFound
 from api.schema.impact import Preview, preview_revert
 from api.schema.names import RevisionOrTime

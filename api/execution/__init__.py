@@ -1,0 +1,1 @@
+"""How an operation becomes an answer: read, measured, planned, executed."""

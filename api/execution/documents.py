@@ -1,0 +1,264 @@
+"""Documents: read, measured and validated once, then remembered.
+
+A request that sends the same text again pays for none of that. The memory is bounded in entries,
+and a text too long to be a program's own is not kept. The order is the order of what it costs to
+refuse: length, tokens, cost, validity.
+"""
+
+# graphql-core leaves the insides of its generic types unknown
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    GraphQLError,
+    GraphQLSchema,
+    NoSchemaIntrospectionCustomRule,
+    OperationDefinitionNode,
+    OperationType,
+    OverlappingFieldsCanBeMergedRule,
+    ValidationContext,
+    VariableNode,
+    Visitor,
+    parse,
+    specified_rules,
+    validate,
+    visit,
+)
+from graphql.validation.validate import ValidationAbortedError
+
+from api.execution.cost import Cost
+from api.execution.plan import Plan
+from api.settings import ApiSettings
+from api.telemetry.metrics import Tallies
+from graph.model.errors import Invalid
+
+TEXT_KEPT_MAX = 32_768
+"""Characters of a document that is remembered."""
+ERRORS_MAX = 10
+"""Faults of a document that are told at once."""
+MERGES_MAX = 20_000
+"""Steps of finding out whether repeated fields can be merged; a tenth of a second at the most."""
+PLANS_KEPT_MAX = 8
+"""Plans remembered for one operation: one for each way its conditions fall out."""
+
+SIZES_KEPT_MAX = 100
+"""Sizes remembered for one operation as not too dear."""
+
+
+class BadDocument(Exception):
+    """A document that cannot be executed; ``errors`` say why."""
+
+    def __init__(self, errors: Sequence[GraphQLError]) -> None:
+        super().__init__(errors[0].message)
+        self.errors = list(errors)
+
+
+@dataclass(slots=True)
+class Operation:
+    """One operation of a valid document."""
+
+    node: OperationDefinitionNode
+    conditions: tuple[str, ...]
+    """Variables that skip and include ask for."""
+    sized_by: tuple[str, ...]
+    """Variables that say how long a list is."""
+    cost: int
+    """Its cost, but for lists whose length a variable says."""
+    affordable: set[tuple[int | None, ...]] = field(default_factory=set["tuple[int | None, ...]"])
+    """Sizes that were asked for before and are not too dear."""
+    read: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+    """Reads its variables, the quick way; made when it is first executed."""
+    plans: dict[tuple[Any, ...], Plan | None] = field(
+        default_factory=dict["tuple[Any, ...]", "Plan | None"]
+    )
+
+    @property
+    def kind(self) -> OperationType:
+        """Query, mutation or subscription."""
+        return self.node.operation
+
+    @property
+    def name(self) -> str:
+        """The operation's name; empty if it has none."""
+        return "" if self.node.name is None else self.node.name.value
+
+    def root_fields(self) -> set[str]:
+        """The names of the fields it begins with; an empty one for what a fragment may hide."""
+        selections = self.node.selection_set.selections
+        return {each.name.value if isinstance(each, FieldNode) else "" for each in selections}
+
+
+@dataclass(slots=True)
+class Document:
+    """A valid document."""
+
+    text: str
+    ast: DocumentNode
+    operations: Mapping[str, Operation]
+    fragments: Mapping[str, FragmentDefinitionNode]
+
+    def operation(self, name: str | None) -> Operation:
+        """The operation to execute; refused if the name does not settle which."""
+        if name:
+            if name not in self.operations:
+                raise BadDocument([GraphQLError(f"Unknown operation named {name!r}.")])
+            return self.operations[name]
+        if len(self.operations) != 1:
+            what = "several operations" if self.operations else "no operation"
+            raise BadDocument(
+                [GraphQLError(f"The document has {what}: say which by operationName.")]
+            )
+        return next(iter(self.operations.values()))
+
+
+class Documents:
+    """Prepares documents, and remembers those that were sent before."""
+
+    def __init__(self, schema: GraphQLSchema, settings: ApiSettings, tallies: Tallies) -> None:
+        self._schema = schema
+        self._settings = settings
+        self._known: dict[str, Document] = {}
+        self._rules = [
+            _Merging if each is OverlappingFieldsCanBeMergedRule else each
+            for each in specified_rules
+        ]
+        if not settings.introspection:
+            self._rules.append(NoSchemaIntrospectionCustomRule)
+        self._tallies = tallies
+
+    def prepare(self, text: str) -> Document:
+        """The document ``text`` is; ``BadDocument`` if it is none that can be executed."""
+        known = self._known.get(text)
+        if known is not None:
+            self._tallies.documents_hit += 1
+            return known
+        self._tallies.documents_missed += 1
+        made = self._read(text)
+        if len(text) <= TEXT_KEPT_MAX:
+            while self._known and len(self._known) >= self._settings.documents_kept_max:
+                del self._known[next(iter(self._known))]
+            if self._settings.documents_kept_max:
+                self._known[text] = made
+        return made
+
+    def check_cost(
+        self, document: Document, operation: Operation, variables: Mapping[str, Any]
+    ) -> None:
+        """Refuse an operation whose variables ask for too much."""
+        if not operation.sized_by:
+            return
+        sizes = tuple(_size(variables.get(name)) for name in operation.sized_by)
+        if sizes not in operation.affordable:
+            self._refuse_dear(self._cost(document.fragments, variables).of(operation.node))
+            if len(operation.affordable) >= SIZES_KEPT_MAX:
+                operation.affordable.clear()
+            operation.affordable.add(sizes)
+
+    def _read(self, text: str) -> Document:
+        if len(text) > self._settings.document_length_max:
+            raise Invalid(
+                f"a document of {len(text):,} characters,"
+                f" and {self._settings.document_length_max:,} are allowed",
+                hint="send values as variables",
+            )
+        try:
+            ast = parse(text, max_tokens=self._settings.tokens_max)
+        except GraphQLError as error:
+            raise BadDocument([error]) from None
+        except RecursionError:
+            raise BadDocument([GraphQLError("The document is nested too deeply.")]) from None
+        nodes = ast.definitions
+        fragments = {n.name.value: n for n in nodes if isinstance(n, FragmentDefinitionNode)}
+        measured = [
+            (node, *self._measure(node, fragments))
+            for node in nodes
+            if isinstance(node, OperationDefinitionNode)
+        ]
+        self._validate(ast)
+        conditions = _conditions(ast)
+        operations = {
+            "" if node.name is None else node.name.value: Operation(node, conditions, sized, cost)
+            for node, cost, sized in measured
+        }
+        return Document(text, ast, operations, fragments)
+
+    def _measure(
+        self, node: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]
+    ) -> tuple[int, tuple[str, ...]]:
+        measure = self._cost(fragments, {})
+        cost = measure.of(node)
+        self._refuse_dear(cost)
+        return cost, tuple(sorted(measure.sized_by))
+
+    def _cost(
+        self, fragments: Mapping[str, FragmentDefinitionNode], variables: Mapping[str, Any]
+    ) -> Cost:
+        return Cost(self._schema, fragments, variables, depth_max=self._settings.depth_max)
+
+    def _refuse_dear(self, cost: int) -> None:
+        if cost > self._settings.cost_max:
+            shown = f"{cost:,}" if cost < 10**15 else "far more"
+            raise Invalid(
+                f"the operation costs {shown}, and {self._settings.cost_max:,} is allowed",
+                hint="ask for smaller pages or fewer fields, or use the export",
+            )
+
+    def _validate(self, ast: DocumentNode) -> None:
+        try:
+            errors = validate(
+                self._schema,
+                ast,
+                self._rules,
+                max_errors=ERRORS_MAX,
+                hide_suggestions=not self._settings.introspection,
+            )
+        except RecursionError:
+            errors = [GraphQLError("The document is nested too deeply.")]
+        if any(isinstance(each, ValidationAbortedError) for each in errors):
+            errors = [each for each in errors if not isinstance(each, ValidationAbortedError)]
+            errors = errors or [GraphQLError("The document repeats too many fields to be checked.")]
+        if errors:
+            raise BadDocument(errors)
+
+
+class _Merging(OverlappingFieldsCanBeMergedRule):
+    """Whether repeated fields can be merged, within the work we are ready to do for it."""
+
+    def __init__(self, context: ValidationContext) -> None:
+        super().__init__(context)
+        self.rule_context.remaining_complexity_budget = MERGES_MAX
+
+
+def _size(value: object) -> int | None:
+    """What of a variable a cost can depend on."""
+    if isinstance(value, list):
+        return len(cast("list[object]", value))
+    return value if isinstance(value, int) else None
+
+
+class _Conditions(Visitor):
+    """Collects the variables of skip and include."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def enter_directive(self, node: Any, *_: Any) -> None:
+        for argument in node.arguments or ():
+            if isinstance(argument.value, VariableNode):
+                self.names.add(argument.value.name.value)
+
+
+def _conditions(ast: DocumentNode) -> tuple[str, ...]:
+    found = _Conditions()
+    visit(ast, found)
+    return tuple(sorted(found.names))

@@ -1,0 +1,168 @@
+"""Executes operations: the quick way where there is a plan, graphql-core for everything else."""
+
+# graphql-core leaves the insides of its generic types unknown
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from inspect import isawaitable
+from typing import Any
+
+import strawberry
+from graphql import ExecutionResult, GraphQLError, OperationType, execute
+from graphql.execution import VariableValues, get_variable_values
+
+from api.context import Context
+from api.core_schema import core_schema
+from api.execution.arguments import Converters
+from api.execution.documents import PLANS_KEPT_MAX, Document, Operation
+from api.execution.plan import Plan, Planner, Run
+from api.execution.rows import RowMemory
+from api.execution.variables import Coercers
+from api.schema.trail import Message
+from api.settings import ApiSettings
+from graph.model.errors import Unavailable
+
+_NOTHING = VariableValues({}, {})
+
+
+@dataclass(slots=True)
+class Answer:
+    """What came of an operation. ``data`` may hold rows that are encoded already."""
+
+    data: Any
+    errors: list[GraphQLError]
+    executed: bool = True
+    """Whether execution began; if not, the request itself was at fault."""
+
+
+class TookTooLong(Unavailable):
+    """The deadline of one operation has passed."""
+
+
+class Executor:
+    """Executes the operations of valid documents, and remembers plans and rows."""
+
+    def __init__(self, schema: strawberry.Schema, settings: ApiSettings) -> None:
+        self._schema = core_schema(schema)
+        self._converters = Converters(schema.config)
+        self._coercers = Coercers(self._schema)
+        self._settings = settings
+        self._rows = RowMemory(settings.rows_kept_max)
+        self._suggest = settings.introspection
+
+    async def execute(
+        self,
+        document: Document,
+        operation: Operation,
+        variables: Mapping[str, Any],
+        context: Context,
+    ) -> Answer:
+        """The answer to one query or mutation, within the deadline."""
+        values = self._values(operation, variables)
+        if isinstance(values, list):
+            return Answer(None, values, executed=False)
+        until = self._deadline()
+        if operation.kind is OperationType.QUERY:
+            plan = self._plan(document, operation, values)
+            if plan is not None:
+                try:
+                    wait = partial(self._bounded, until, operation.kind)
+                    run = Run(context, values, self._rows, wait)
+                    return Answer(await plan.run(run), [])
+                except TookTooLong:
+                    raise
+                except Exception:  # noqa: S110 - whatever it was, graphql-core tells it its way
+                    pass
+        return await self.stock(document, operation, variables, context, until)
+
+    async def message(
+        self, document: Document, operation: Operation, values: VariableValues, message: Message
+    ) -> Any:
+        """What is sent of one message of a subscription; None if it has to go the stock way."""
+        plan = self._plan(document, operation, values)
+        if plan is None:
+            return None
+        wait = partial(self._bounded, self._deadline(), operation.kind)
+        try:
+            return await plan.run(Run(message.context, values, self._rows, wait, message.value))
+        except Exception:  # whatever it was, graphql-core tells it its way
+            return None
+
+    async def stock(
+        self,
+        document: Document,
+        operation: Operation,
+        variables: Mapping[str, Any],
+        context: Context,
+        until: float | None = None,
+    ) -> Answer:
+        """The same as graphql-core alone does it, ``until`` a time of the event loop's clock."""
+        result = execute(
+            self._schema,
+            document.ast,
+            context_value=context,
+            variable_values=dict(variables),
+            operation_name=operation.name or None,
+            hide_suggestions=not self._suggest,
+        )
+        if isawaitable(result):
+            result = await self._bounded(until or self._deadline(), operation.kind, result)
+        assert isinstance(result, ExecutionResult), "nothing here is incremental"
+        return Answer(result.data, result.errors or [])
+
+    def _values(
+        self, operation: Operation, variables: Mapping[str, Any]
+    ) -> VariableValues | list[GraphQLError]:
+        definitions = operation.node.variable_definitions
+        if not definitions:
+            return _NOTHING
+        try:
+            if operation.read is None:
+                operation.read = self._coercers.reader(definitions)
+            return VariableValues({}, operation.read(variables))
+        except Exception:  # noqa: S110 - whatever is odd about them, graphql-core tells it its way
+            pass
+        return get_variable_values(
+            self._schema,
+            definitions,
+            dict(variables),
+            max_errors=10,
+            hide_suggestions=not self._suggest,
+        )
+
+    def _plan(
+        self, document: Document, operation: Operation, values: VariableValues
+    ) -> Plan | None:
+        key = tuple(values.coerced.get(name) for name in operation.conditions)
+        plans = operation.plans
+        if key not in plans:
+            if len(plans) >= PLANS_KEPT_MAX:
+                plans.clear()
+            planner = Planner(self._schema, self._converters, document.fragments, values)
+            is_stream = operation.kind is OperationType.SUBSCRIPTION
+            make = planner.plan_messages if is_stream else planner.plan
+            plans[key] = make(operation.node)
+        return plans[key]
+
+    def _deadline(self) -> float:
+        """When an operation that begins now has to be over, whichever ways it is tried."""
+        return asyncio.get_running_loop().time() + self._settings.execution_seconds
+
+    async def _bounded(self, until: float, kind: OperationType, work: Any) -> Any:
+        try:
+            async with asyncio.timeout_at(until):
+                return await work
+        except TimeoutError:
+            said = f"the operation took longer than {self._settings.execution_seconds:g} s"
+            if kind is OperationType.MUTATION:
+                raise TookTooLong(
+                    f"{said}; whether it took effect is not known",
+                    hint="send it again with the same idempotency key, or read the fleet first",
+                ) from None
+            raise TookTooLong(said, hint="ask for less at a time, or try again") from None

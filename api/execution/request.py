@@ -1,0 +1,67 @@
+"""A GraphQL request: what a body or a query string asks for, checked before anything is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+from urllib.parse import parse_qs
+
+import orjson
+
+from graph.model.errors import Invalid
+
+
+@dataclass(frozen=True, slots=True)
+class GraphQLRequest:
+    """A document and what goes with it."""
+
+    query: str
+    operation_name: str | None
+    variables: Mapping[str, Any]
+
+
+def read_request(body: bytes) -> GraphQLRequest:
+    """The request in a JSON body."""
+    try:
+        data = orjson.loads(body)
+    except (orjson.JSONDecodeError, RecursionError):
+        raise Invalid("the body is not JSON", hint='send {"query": "..."}') from None
+    if not isinstance(data, dict):
+        raise Invalid(
+            "the body is not a JSON object", hint='send one operation, as {"query": "..."}'
+        )
+    return request_of(cast("dict[str, Any]", data))
+
+
+def request_of(data: Mapping[str, Any]) -> GraphQLRequest:
+    """The request in a decoded object, however it came."""
+    query = data.get("query")
+    if not isinstance(query, str):
+        raise Invalid('"query" is not the text of a document', hint='send {"query": "..."}')
+    name = data.get("operationName")
+    if name is not None and not isinstance(name, str):
+        raise Invalid('"operationName" is not text', hint="leave it out, or name an operation")
+    variables = data.get("variables")
+    if variables is not None and not isinstance(variables, dict):
+        raise Invalid('"variables" is not an object', hint="leave it out, or send an object")
+    extensions = data.get("extensions")
+    if extensions is not None and not isinstance(extensions, dict):
+        raise Invalid('"extensions" is not an object', hint="leave it out")
+    return GraphQLRequest(query, name, cast("dict[str, Any]", variables or {}))
+
+
+def read_query_string(text: bytes) -> GraphQLRequest:
+    """The request in the query string of a GET."""
+    try:
+        fields = parse_qs(text.decode("ascii"), max_num_fields=10, errors="strict")
+    except (ValueError, UnicodeError):
+        raise Invalid("the query string cannot be read", hint="percent-encode it") from None
+    data: dict[str, Any] = {name: values[0] for name, values in fields.items()}
+    for name in ("variables", "extensions"):
+        if name in data:
+            try:
+                data[name] = orjson.loads(data[name])
+            except (orjson.JSONDecodeError, RecursionError):
+                raise Invalid(f'"{name}" is not JSON', hint="send an object as JSON") from None
+    return request_of(data)

@@ -1,0 +1,1 @@
+"""The process around the app: sockets to listen on, deadlines, probes."""

@@ -1,0 +1,74 @@
+"""Calls: operations of a connection that stays open, whichever protocol it speaks."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import orjson
+from graphql import OperationType
+
+from api.caller.identity import Identified
+from api.execution.documents import BadDocument
+from api.execution.operations import Operations
+from api.execution.request import GraphQLRequest
+from api.problems import BAD_REQUEST, graphql_error, refusal
+from api.streaming.hub import Hub, Subscription
+from api.streaming.selection import Asked, fault
+from api.streaming.stream import Payload, Sink
+from api.telemetry.traces import Traces
+from api.web.door import Door
+from graph.model.change import Cursor
+from graph.model.errors import TrellisError
+
+
+class Calls:
+    """Runs one operation after the other, each to its own sink."""
+
+    def __init__(self, operations: Operations, hub: Hub, door: Door, traces: Traces) -> None:
+        self._operations = operations
+        self._hub = hub
+        self._door = door
+        self.traces = traces
+        """What a protocol that has no request of its own for an operation enters around it."""
+
+    async def run(
+        self,
+        request: GraphQLRequest,
+        identified: Identified,
+        sink: Sink,
+        *,
+        after: Cursor | None = None,
+    ) -> Subscription:
+        """Answer a query or mutation, or begin a subscription; ``sink`` is told what goes wrong."""
+        started = time.perf_counter()
+        try:
+            document, operation = self._operations.prepare(request)
+            self._operations.documents.check_cost(document, operation, request.variables)
+            if operation.kind is OperationType.SUBSCRIPTION:
+                asked = Asked(document, operation, request.variables, identified, after)
+                joined = await self._hub.subscribe(asked, sink)
+                self._door.tell("subscription", operation.name, joined.code, started, identified)
+                return joined
+            # a change that is under way is finished, whether or not its caller is still there
+            await asyncio.shield(self._answer(request, identified, sink, started))
+        except BadDocument as error:
+            self._door.tell("unknown", "", BAD_REQUEST, started, identified)
+            sink.fail([graphql_error(each) for each in error.errors])
+        except TrellisError as error:
+            self._door.tell("unknown", "", error.code, started, identified)
+            sink.fail([refusal(error)])
+        except Exception as error:
+            sink.fail([fault(error)])
+        return Subscription()
+
+    async def _answer(
+        self, request: GraphQLRequest, identified: Identified, sink: Sink, started: float
+    ) -> None:
+        outcome = await self._operations.answer(request, identified)
+        self._door.tell(outcome.kind, outcome.name, outcome.code, started, identified)
+        if not outcome.executed:
+            sink.fail(outcome.content["errors"])
+            return
+        sink.next(Payload(orjson.dumps(outcome.content).decode()))
+        sink.complete()

@@ -1,0 +1,1 @@
+"""Plain HTTP: the door every request passes, GraphQL over it, and exports."""

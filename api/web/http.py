@@ -1,0 +1,181 @@
+"""GraphQL over HTTP: our own thin view, because everything in front of the engine is overhead.
+
+The order is the order of what a refusal costs: method, media types, token, rate, length, JSON,
+document, cost, and only then execution. An answer given before to the same request, at the same
+revision and to a caller who may see the same, is sent again as bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Hashable
+
+import orjson
+
+from api import problems
+from api.caller.identity import Identified
+from api.execution.operations import OK, Operations, Outcome
+from api.execution.request import GraphQLRequest, read_query_string, read_request
+from api.refusals import NoMedia, WrongMedia, WrongMethod
+from api.settings import ApiSettings
+from api.telemetry.traces import Traces
+from api.web.body import Gone, read_body
+from api.web.door import (
+    PRIVATE,
+    Door,
+    Headers,
+    Receive,
+    Scope,
+    Send,
+    headers_of,
+    send_answer,
+    send_fault,
+    send_refusal,
+)
+from api.web.media import Media, is_json, wanted
+from api.web.responses import REQUEST_KEPT_MAX, Response, Responses, etag_of
+from graph.engine import Engine
+from graph.model.access import Role
+from graph.model.errors import TrellisError
+
+Stream = Callable[[GraphQLRequest, Identified, Scope, Receive, Send], Awaitable[None]]
+
+
+class GraphQLView:
+    """The ASGI endpoint of ``/graphql`` over HTTP."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        settings: ApiSettings,
+        door: Door,
+        operations: Operations,
+        traces: Traces,
+        stream: Stream,
+    ) -> None:
+        self._engine = engine
+        self._settings = settings
+        self._door = door
+        self._operations = operations
+        self.responses = Responses(settings.responses_kept_bytes, door.tallies)
+        self._traces = traces
+        self._stream = stream
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        headers = headers_of(scope)
+        if not self._traces.on:
+            await self._guarded(scope, headers, receive, send)
+            return
+        with self._traces.operation(headers.traceparent):
+            await self._guarded(scope, headers, receive, send)
+
+    async def _guarded(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        media = wanted(headers.accept)
+        try:
+            await self._answer(scope, headers, media, started, receive, send)
+        except Gone:
+            return
+        except TrellisError as error:
+            self._door.tell("refused", "", error.code, started)
+            await send_refusal(send, error, media or Media.JSON)
+        except Exception as error:
+            if media is Media.EVENTS:
+                raise  # its answer has begun
+            self._door.tell("refused", "", problems.INTERNAL, started)
+            await send_fault(send, error, media or Media.JSON)
+
+    async def _answer(
+        self,
+        scope: Scope,
+        headers: Headers,
+        media: Media | None,
+        started: float,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        by_get = self._check_form(scope["method"], headers, media)
+        assert media is not None, "the form was checked"
+        identified = await self._door.admit(scope, headers)
+        body: bytes = scope["query_string"]
+        if not by_get:
+            body = await self._body(headers, identified, receive)
+        view = self._engine.view
+        form: Hashable = (media is Media.GRAPHQL, by_get, self._engine.access(identified.actor).key)
+        key: Hashable = None
+        if len(body) <= REQUEST_KEPT_MAX and media is not Media.EVENTS:
+            key = (body, form)
+            kept = self.responses.get(view, key)
+            if kept is not None:
+                self._door.tell("query", kept.name, OK, started, identified)
+                await _send_kept(send, kept, media, headers.if_none_match if by_get else b"")
+                return
+        request = await self._request(body, by_get=by_get)
+        if media is Media.EVENTS:
+            await self._stream(request, identified, scope, receive, send)
+            return
+        long = len(body) > self._settings.body_bytes_max
+        outcome = await self._operations.answer(request, identified, queries_only=by_get, long=long)
+        data = orjson.dumps(outcome.content)
+        self._door.tell(outcome.kind, outcome.name, outcome.code, started, identified)
+        if outcome.view is None:
+            await send_answer(send, _status(outcome, media), data, media, ())
+            return
+        response = Response(data, etag_of(outcome.view.cursor, form), outcome.name)
+        if outcome.view is view and key is not None:
+            self.responses.keep(view, key, response, len(body))
+        await send_answer(send, 200, data, media, ((b"etag", response.etag),))
+
+    def _check_form(self, method: str, headers: Headers, media: Media | None) -> bool:
+        """Whether the request came by GET; refused unless method and media types fit."""
+        by_get = method == "GET" and self._settings.get_queries
+        if not by_get and method != "POST":
+            allow = "GET, POST" if self._settings.get_queries else "POST"
+            raise WrongMethod(f"{method} is not answered here", hint="send a POST", allow=allow)
+        if media is None:
+            raise NoMedia(
+                "the answer has none of the forms in Accept",
+                hint="accept application/graphql-response+json, application/json or"
+                " text/event-stream",
+            )
+        if not by_get and not is_json(headers.content_type):
+            raise WrongMedia("unsupported content type", hint="send Content-Type: application/json")
+        return by_get
+
+    async def _body(self, headers: Headers, identified: Identified, receive: Receive) -> bytes:
+        bytes_max = self._settings.body_bytes_max
+        if headers.length is None or headers.length > bytes_max:
+            access = self._engine.access(identified.actor)
+            if access.scope(Role.EDITOR) is not None:
+                bytes_max = self._settings.batch_bytes_max
+        return await read_body(
+            receive,
+            length=headers.length,
+            bytes_max=bytes_max,
+            within_seconds=self._settings.body_seconds,
+        )
+
+    async def _request(self, body: bytes, *, by_get: bool) -> GraphQLRequest:
+        if by_get:
+            return read_query_string(body)
+        if len(body) > self._settings.body_bytes_max:  # long enough to hold up everybody else
+            return await asyncio.to_thread(read_request, body)
+        return read_request(body)
+
+
+def _status(outcome: Outcome, media: Media) -> int:
+    """A request that could not be executed is the caller's fault; only one form may say so."""
+    return 200 if outcome.executed or media is Media.JSON else 400
+
+
+async def _send_kept(send: Send, kept: Response, media: Media, if_none_match: bytes) -> None:
+    etag = ((b"etag", kept.etag),)
+    if if_none_match and kept.etag in if_none_match:
+        headers = [*PRIVATE, *etag]
+        await send({"type": "http.response.start", "status": 304, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+        return
+    await send_answer(send, 200, kept.body, media, etag)
