@@ -24,14 +24,14 @@ from api.settings import ApiSettings, AuthSettings
 from api.streaming.calls import Calls
 from api.streaming.conversation import House
 from api.streaming.hub import Hub
-from api.streaming.quota import Quota
 from api.streaming.socket import SocketView
 from api.streaming.sse import EventStreams
 from api.telemetry.telemetry import Telemetry
-from api.web.cors import Endpoint, open_to
-from api.web.door import Door, Receive, Scope, Send
+from api.web.cors import open_to
+from api.web.door import Door, Endpoint, Receive, Scope, Send
 from api.web.export_view import ExportView
 from api.web.http import GraphQLView
+from api.web.quota import Quota
 from graph.engine import Engine
 
 GRAPHQL = "/graphql"
@@ -80,7 +80,7 @@ def make_app(
     tallies = telemetry.tallies
     hub = Hub(engine, GRAPHQL_SCHEMA, operations.executor, settings=api, tallies=tallies)
     calls = Calls(operations, hub, door, telemetry.traces)
-    house = House(calls, door, identity, api, readiness.drained, Rates(api))
+    house = House(calls, door, identity, api, readiness.stopping, Rates(api))
     quota = Quota(api, tallies)
     graphql = GraphQLView(
         engine,
@@ -107,6 +107,6 @@ def make_app(
     return App(
         graphql=open_to(api.origins, graphql),
         socket=SocketView(house, quota),
-        export=open_to(api.origins, ExportView(engine, door, send_seconds=api.send_seconds)),
+        export=open_to(api.origins, ExportView(engine, door, quota, api)),
         rest=Starlette(routes=routes, lifespan=lifespan),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from api.caller.identity import Identified
 from api.settings import ApiSettings
@@ -27,8 +28,10 @@ class Context:
     """The newest view when the request began."""
     seen: FleetView
     """What of ``view`` the actor may see."""
-    earlier: dict[Revision, FleetView] = field(default_factory=dict[Revision, FleetView])
-    """Earlier revisions this request has read; there is a bound on how many."""
+    earlier: set[Revision | datetime] = field(default_factory=set["Revision | datetime"])
+    """What this request has read as of, but for the newest; there is a bound on how many."""
+    tree_rows: int = 0
+    """Rows of the trees it has read; there is a bound on them all."""
     fresh: bool = False
     """Whether the answer read something that is not of the revision alone, as an age."""
     behind: Revision | None = None
@@ -46,14 +49,29 @@ class Context:
         """Who asks."""
         return self.identified.actor
 
-    async def at(self, when: Snapshot) -> FleetView:
+    async def at(self, when: Revision | datetime) -> FleetView:
         """What the actor may see of an earlier view; a request reads few distinct ones."""
-        revision = when.cursor.revision
-        if revision not in self.earlier:
+        if when == self.view.cursor.revision:
+            return self.seen
+        if when not in self.earlier:
             if len(self.earlier) >= self.settings.as_of_max:
                 raise Invalid(
-                    f"the request reads more than {self.settings.as_of_max} earlier revisions",
+                    f"the request reads more than {self.settings.as_of_max:,} earlier revisions",
                     hint="ask for them in several requests",
                 )
-            self.earlier[revision] = self.engine.seen(self.access, when)
-        return self.earlier[revision]
+            self.earlier.add(when)  # before waiting: other fields of the request ask meanwhile
+        return self.engine.seen(self.access, await self.engine.as_of(when))
+
+    def count_tree_rows(self, rows: int) -> None:
+        """Refuse trees that together have more rows than one request may read."""
+        self.tree_rows += rows
+        if self.tree_rows > self.settings.tree_rows_max:
+            raise Invalid(
+                f"the trees of the request have more than {self.settings.tree_rows_max:,} rows",
+                hint="choose a deeper root, a smaller depth or a narrower selector",
+            )
+
+    def begin(self) -> None:
+        """The answer is made from its beginning, perhaps not for the first time."""
+        self.earlier.clear()
+        self.tree_rows = 0

@@ -39,6 +39,12 @@ class NoMedia(Invalid):
     code = "NOT_ACCEPTABLE"
 
 
+class SlowReader(Unavailable):
+    """The reader takes less than it is sent."""
+
+    code = "SLOW_READER"
+
+
 class TooMany(Unavailable):
     """The caller sends more than its share."""
 

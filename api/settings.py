@@ -40,24 +40,32 @@ class ApiSettings(ApiSection):
     get_queries: bool = Field(default=False, description="Answer queries sent by GET.")
     body_bytes_max: int = _bound(MIB, "Bytes in a request.")
     batch_bytes_max: int = _bound(16 * MIB, "Bytes in a request of an editor's apply or preview.")
-    body_seconds: float = _seconds(10.0, "Wait for the whole of a request.")
+    body_seconds: float = _seconds(
+        10.0, "Wait for the head of a request, and as long again for its body."
+    )
     document_length_max: int = _bound(100_000, "Characters in a GraphQL document.")
     tokens_max: int = _bound(2_000, "Tokens in a GraphQL document.")
     cost_max: int = _bound(
         100_000, "Cost of one operation: fields times the sizes of the pages around them."
     )
     depth_max: int = _bound(50, "Levels of fields and fragments in one operation.")
-    as_of_max: int = _bound(2, "Distinct earlier revisions read by one request.")
+    as_of_max: int = _bound(2, "Distinct earlier revisions or times read by one request.")
+    tree_rows_max: int = _bound(10_000, "Rows of all trees in one request.")
     at_least_seconds: float = _seconds(5.0, "Longest wait for a revision asked for by atLeast.")
     execution_seconds: float = _seconds(10.0, "Longest work on one operation.")
     documents_kept_max: int = Field(
         default=1_000, ge=0, description="Documents remembered parsed and validated."
     )
+    documents_kept_tokens: int = Field(
+        default=250_000,
+        ge=0,
+        description="Tokens of those documents in all; a field that was planned weighs as three.",
+    )
     responses_kept_bytes: int = Field(
         default=64 * MIB, ge=0, description="Answers of the newest revision remembered, in bytes."
     )
-    rows_kept_max: int = Field(
-        default=200_000, ge=0, description="Rows of the newest revision remembered encoded."
+    rows_kept_bytes: int = Field(
+        default=64 * MIB, ge=0, description="Rows of the newest revision remembered, in bytes."
     )
     requests_per_second: float = Field(
         default=1_000.0, gt=0, description="Requests a caller may send, on average."
@@ -86,7 +94,9 @@ class ApiSettings(ApiSection):
         allow_inf_nan=False,
         description="When stopping, how long /readyz says so before connections are refused.",
     )
-    drain_seconds: float = _seconds(20.0, "Wait for requests under way when stopping.")
+    drain_seconds: float = _seconds(
+        20.0, "Wait for requests, queries and mutations under way when stopping."
+    )
 
 
 class AuthSettings(ApiSection):
@@ -132,6 +142,10 @@ class TelemetrySettings(ApiSection):
     """What the process tells about itself."""
 
     metrics: bool = Field(default=True, description="Serve Prometheus metrics at /metrics.")
+    metrics_token: SecretStr = Field(
+        default=SecretStr(""),
+        description="The bearer token /metrics asks for; none by default.",
+    )
     traces_url: str = Field(
         default="", description="Where traces are sent by OTLP over HTTP; nowhere by default."
     )

@@ -18,7 +18,7 @@ from bench.stores import EmbeddedFleet, directory
 NO_LIMIT = "1000000"
 LOAD = {"TRELLIS_API_REQUESTS_PER_SECOND": NO_LIMIT, "TRELLIS_API_REQUESTS_BURST": NO_LIMIT}
 NO_ANSWERS = {"TRELLIS_API_RESPONSES_KEPT_BYTES": "0", "TRELLIS_GRAPH_ANSWERS_KEPT_MAX": "0"}
-NO_ROWS = {"TRELLIS_API_ROWS_KEPT_MAX": "0"}
+NO_ROWS = {"TRELLIS_API_ROWS_KEPT_BYTES": "0"}
 
 COMPUTED, WARM, REPEATED = "Trellis, computed", "Trellis, warm rows", "Trellis, repeated"
 MEMORY: Mapping[str, Mapping[str, str]] = {

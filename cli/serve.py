@@ -99,4 +99,5 @@ def _given(settings: Settings, host: str | None, port: int | None) -> Settings:
 def _secrets(settings: Settings) -> list[str]:
     """What no log line may hold."""
     tokens = settings.auth.tokens.get_secret_value().split()
-    return [settings.neo4j.password.get_secret_value(), *(each.split(":")[-1] for each in tokens)]
+    given = [settings.neo4j.password, settings.telemetry.metrics_token]
+    return [each.get_secret_value() for each in given] + [each.split(":")[-1] for each in tokens]

@@ -38,6 +38,7 @@ from graph.model.errors import Denied
 from graph.model.names import quoted
 from graph.model.ref import Kind
 from graph.model.selector import Everything, Selector
+from graph.model.view import FleetView
 from graph.targeting.normal import any_of
 
 
@@ -77,6 +78,14 @@ def access_of(actor: Actor, grants: Iterable[Grant]) -> Access:
     found = [(role, _scope(actor, mine, role)) for role in Role]
     scopes = tuple((role, scope) for role, scope in found if scope is not None)
     return Access(actor, scopes, _key(dict(scopes)))
+
+
+def reader_scope(actor: Actor, view: FleetView) -> Selector | None:
+    """What the grants of ``view`` let ``actor`` read; None if nothing.
+
+    Of two revisions: whether the one who followed from there to here saw through one scope.
+    """
+    return access_of(actor, view.grants()).scope(Role.READER)
 
 
 def _key(scopes: Mapping[Role, Selector]) -> str:

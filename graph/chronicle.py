@@ -5,15 +5,17 @@ Under an access nothing is told but what may be seen; without one the caller is 
 
 from __future__ import annotations
 
+import asyncio
 from abc import abstractmethod
 from collections.abc import AsyncGenerator
-from dataclasses import replace
+from contextlib import aclosing
 from pathlib import Path
 
 from graph.access import Access
 from graph.difference import Diff, Read
+from graph.disclosure import STRETCH
 from graph.feed import Feed
-from graph.following import Following, ScopeOf, SetStep
+from graph.following import Following, GrantedBy, ScopeOf, SetStep, all_grants
 from graph.index.snapshot import Snapshot
 from graph.logbook import ChangesetPage, Logbook, Seen, Wanted
 from graph.model.change import Change, Changeset, Cursor
@@ -24,7 +26,7 @@ from graph.model.selector import Selector
 from graph.model.view import FleetView, entity_of
 from graph.pulse import Pulse
 from graph.questions import Questions
-from graph.record import HistoryLine, Record
+from graph.record import HistoryLine, Record, line_of
 from graph.settings import GraphSettings
 from graph.store.port import Store
 from graph.timeline import Timeline
@@ -38,8 +40,8 @@ class Chronicle(Questions):
     ) -> None:
         super().__init__(Timeline(view, store, settings), settings)
         self._store = store
-        self._record = Record(store, archive)
         self._feed = Feed(view.cursor, kept_max=settings.changesets_kept_max)
+        self._record = Record(store, archive, self._feed.at)
         self._pulse = Pulse(self.catch_up, poll_seconds=settings.poll_seconds)
         self._logbook = Logbook(self._record, self._feed, settings)
         self._following = Following(
@@ -63,15 +65,20 @@ class Chronicle(Questions):
         self,
         selector: Selector | str | Read,
         after: Cursor | None = None,
-        scope_of: ScopeOf = lambda snapshot: snapshot,
+        scope_of: ScopeOf | None = None,
+        granted_by: GrantedBy = all_grants,
     ) -> AsyncGenerator[SetStep]:
         """A set and then its moves, for ever; after a cursor, the moves since then.
 
         The selector is bound when the stream begins, so it follows its groups through renames and
         moves. ``ResyncRequired`` where what the follower has cannot be known for certain: see
-        ``graph.following``.
+        ``graph.following``. Without ``scope_of`` the follower sees all, whatever is granted; with
+        it ``granted_by`` tells whether it saw through the same scope where it left.
         """
-        return self._following.steps(self._read(selector), after, scope_of, self._answers.resolve)
+        read, resolve = self._read(selector), self._answers.resolve
+        if scope_of is None:
+            return self._following.steps(read, after, _whole, resolve, lambda _: None)
+        return self._following.steps(read, after, scope_of, resolve, granted_by)
 
     async def keep_up(self) -> None:
         """Take in what other processes write as they write it, until the engine is closed.
@@ -135,8 +142,8 @@ class Chronicle(Questions):
     ) -> list[HistoryLine]:
         """The history of something that is no longer there, found by its last name."""
 
-        def shows(change: Change, revision: Revision) -> bool:
-            return access is None or self.seen_change(change, revision, access) is not None
+        def shows(changeset: Changeset, change: Change) -> bool:
+            return self._seen_line(changeset, change, access) is not None
 
         head = self.view.cursor.revision
         return await self._history(*await self._record.find_gone(kind, name, head, shows), access)
@@ -149,24 +156,28 @@ class Chronicle(Questions):
         entity = view.cluster(cluster)
         if entity is None or group not in entity.memberships:
             return None
-        line = await self._record.member_since(entity, group)
-        return None if line is None else self._seen_line(line, access)
+        found = await self._record.member_since(entity, group)
+        return None if found is None else self._seen_line(*found, access)
 
     async def _history(
         self, ref: Ref, newest: Revision, access: Access | None
     ) -> list[HistoryLine]:
         lines: list[HistoryLine | None] = []
-        async for line in self._record.history(ref, newest):
-            lines.append(self._seen_line(line, access))
-            if len(lines) >= self._settings.history_max:
-                break
+        async with aclosing(self._record.history(ref, newest)) as changes:
+            async for changeset, change in changes:
+                lines.append(self._seen_line(changeset, change, access))
+                if len(lines) >= self._settings.history_max:
+                    break
         return [line for line in lines if line is not None]
 
-    def _seen_line(self, line: HistoryLine, access: Access | None) -> HistoryLine | None:
+    def _seen_line(
+        self, changeset: Changeset, change: Change, access: Access | None
+    ) -> HistoryLine | None:
         if access is None:
-            return line
-        change = self.seen_change(line.change, line.revision, access)
-        return None if change is None else replace(line, change=change)
+            return line_of(changeset, change)
+        sight = self._sight(changeset, access)
+        seen = None if sight is None else sight.of(change)
+        return None if seen is None else line_of(changeset, seen)
 
     def _read(self, selector: Selector | str | Read) -> Read:
         if callable(selector):
@@ -176,6 +187,24 @@ class Chronicle(Questions):
         return lambda _: selector
 
     def _shown(self, access: Access | None) -> Seen:
-        if access is None:
-            return lambda changeset: changeset
-        return lambda changeset: self.seen_changeset(changeset, access)
+        """What may be seen of each changeset of a page; now and then others have their turn."""
+        judged = 0
+
+        async def shown(changeset: Changeset) -> Changeset | None:
+            nonlocal judged
+            sight = None if access is None else self._sight(changeset, access)
+            if sight is None:
+                return changeset if access is None else None
+            judged += len(changeset.changes)
+            for _ in sight.stretches():
+                await asyncio.sleep(0)
+            if judged >= STRETCH:
+                judged = 0
+                await asyncio.sleep(0)
+            return sight.of_all()
+
+        return shown
+
+
+def _whole(snapshot: Snapshot) -> FleetView:
+    return snapshot

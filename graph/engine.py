@@ -264,6 +264,7 @@ class Engine(Chronicle):
         self._timeline.restart(view, now_seconds=time.monotonic())
         self._answers.restart(view)
         self._seen.restart()
+        self._record.restart()
         self._feed.restart(view.cursor)
 
     async def _at(self, revision: Revision) -> Snapshot:

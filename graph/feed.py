@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from graph.model.change import Changeset, Cursor
 from graph.model.errors import ResyncRequired
+from graph.model.names import Revision
 
 
 class Feed:
@@ -50,6 +51,11 @@ class Feed:
     def recent(self) -> Sequence[Changeset]:
         """The newest changesets, oldest first, without a gap up to the head."""
         return tuple(self._recent)
+
+    def at(self, revision: Revision) -> Changeset | None:
+        """The changeset of ``revision``; None if memory does not hold it."""
+        offset = revision - self._start.revision - 1
+        return self._recent[offset] if 0 <= offset < len(self._recent) else None
 
     def after(self, cursor: Cursor) -> Sequence[Changeset] | None:
         """What came after ``cursor``; None if memory does not reach back to it."""

@@ -6,8 +6,8 @@ fewer and larger steps and ends with the same set.
 
 A follower of a set that returns with a cursor has, by promise, the set its selector chose there
 under what its reader might see there. Where that can no longer be known, because the log is too
-short, names have come to mean something else, or grants have changed, it is told to start again:
-never a guess.
+short, names have come to mean something else, or what the reader may see was granted otherwise, it
+is told to start again: never a guess.
 """
 
 from __future__ import annotations
@@ -29,6 +29,14 @@ from graph.timeline import Timeline
 
 ScopeOf = Callable[[Snapshot], FleetView]
 """What of a revision a follower may see."""
+
+GrantedBy = Callable[[FleetView], object]
+"""What the grants of a revision gave a follower: equal where it saw through the same scope."""
+
+
+def all_grants(view: FleetView) -> object:
+    """Every grant: for a follower of whom it is not known which are theirs."""
+    return tuple(view.grants())
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +85,12 @@ class Following:
             await self._news(head)
 
     async def steps(
-        self, read: Read, after: Cursor | None, scope_of: ScopeOf, resolve: Resolve
+        self,
+        read: Read,
+        after: Cursor | None,
+        scope_of: ScopeOf,
+        resolve: Resolve,
+        granted_by: GrantedBy = all_grants,
     ) -> AsyncGenerator[SetStep]:
         """The set that ``read`` stands for, as ``scope_of`` shows it, until the feed is closed.
 
@@ -86,6 +99,8 @@ class Following:
         restarts = self.feed.restarts
         then = None if after is None else await self._snapshot(after)
         self._check(restarts)
+        if then is not None and granted_by(then) != granted_by(self.timeline.head):
+            raise _changed("grants", then.cursor)
         moving, step = self._begin(read, then, scope_of, resolve)
         yield step
         told = at = step.cursor
@@ -109,8 +124,6 @@ class Following:
         if then is None:
             moving = MovingSet(read, now, resolve)
             return moving, SetStep(view.cursor, moving.held, EMPTY, whole=True)
-        if list(then.grants()) != list(view.grants()):
-            raise _changed("grants", then.cursor)
         read(now)  # what cannot be read now is refused as any question would be
         before = scope_of(then)
         try:

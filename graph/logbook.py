@@ -7,13 +7,13 @@ takes for ever.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
 from graph.difference import Diff, Movers, difference
 from graph.feed import Feed, elsewhere
-from graph.model.change import Changeset, Cursor
+from graph.model.change import Changeset, Cursor, change_of
 from graph.model.errors import Invalid, NotFound, RevisionExpired
 from graph.model.names import Revision
 from graph.model.ref import Ref
@@ -22,8 +22,12 @@ from graph.model.view import FleetView, entity_of
 from graph.record import Record, written_before
 from graph.settings import GraphSettings
 
-Seen = Callable[[Changeset], Changeset | None]
-"""What of a changeset its reader may see; None if nothing."""
+Seen = Callable[[Changeset], Awaitable[Changeset | None]]
+"""What of a changeset its reader may see; None if nothing. Working that out may take a while."""
+
+
+async def _all_of(changeset: Changeset) -> Changeset:
+    return changeset
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +37,14 @@ class Wanted:
     actor: str | None = None
     touching: Ref | None = None
     """Those that wrote this very object; not those that wrote what is in it."""
-    seen: Seen = lambda changeset: changeset
+    seen: Seen = _all_of
 
-    def of(self, changeset: Changeset) -> Changeset | None:
+    async def of(self, changeset: Changeset) -> Changeset | None:
         """What is wanted of ``changeset``. What may not be seen cannot be asked for either."""
-        shown = self.seen(changeset)
+        shown = await self.seen(changeset)
         if shown is None or self.actor not in (None, shown.actor):
             return None
-        if self.touching is None or any(each.ref == self.touching for each in shown.changes):
+        if self.touching is None or change_of(shown.changes, self.touching) is not None:
             return shown
         return None
 
@@ -81,7 +85,7 @@ class Logbook:
         newest = await self._newest(ref, view, after)
         async with aclosing(self._back(newest, ref)) as changesets:
             async for changeset in changesets:
-                shown = wanted.of(changeset)
+                shown = await wanted.of(changeset)
                 if shown is not None and len(found) == first:
                     return _page(found, after, more=True)
                 if shown is not None:
@@ -102,8 +106,9 @@ class Logbook:
         if moved:
             movers = Movers.of(selector, before, after, moved.gained | moved.lost)
             complete = await self._gather(found, movers, min(start, stop), max(start, stop))
-        shown = (each for each in map(seen, found) if each is not None)
-        return Diff(start, stop, moved.gained, moved.lost, tuple(shown), complete)
+        judged = [await seen(each) for each in found]
+        shown = tuple(each for each in judged if each is not None)
+        return Diff(start, stop, moved.gained, moved.lost, shown, complete)
 
     async def _gather(
         self, found: list[Changeset], movers: Movers, oldest: Revision, newest: Revision

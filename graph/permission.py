@@ -1,15 +1,18 @@
 """What an actor may change: a batch decided under the scope of the role it needs.
 
 Whoever has the role over the whole fleet is decided for as if there were no access. Under a scope
-a batch must pass three times, in this order:
+a batch must pass four times, in this order:
 
-P1  Decided on what its author may see, so that a refusal speaks of nothing else.
+P1  Decided on what its author may see, so that a refusal speaks of nothing else. That may be more
+    than what they may change.
 P2  Decided on the whole fleet. What is refused only there is refused without a reason.
-P3  Every object it changes lies inside the scope before and after, with every cluster that the
-    object concerns: a group's members, the users of a label key. A saved selector must lie inside
-    by what it says, not by what it finds; otherwise saving one would be a way to search the fleet.
+P3  As far as the author sees, every object it changes lies inside the scope of the role before and
+    after, with every cluster that the object concerns: a group's members, the users of a label
+    key. A saved selector must lie inside by what it says, not by what it finds; otherwise saving
+    one would be a way to search the fleet. A refusal may name the object.
+P4  And so on the whole fleet, where a refusal names nothing.
 
-P3 bounds the impact too: a saved selector's answer moves only by clusters that a changed object
+P4 bounds the impact too: a saved selector's answer moves only by clusters that a changed object
 concerns.
 """
 
@@ -24,14 +27,14 @@ from graph.decide.revert import Parts, RevertPlan, Scope, plan_revert
 from graph.index.builder import edit
 from graph.index.snapshot import Snapshot
 from graph.model.access import Grant, Role
-from graph.model.change import Change, Entity
+from graph.model.change import Change, Entity, ref_of
 from graph.model.cluster_set import ClusterSet
 from graph.model.command import Batch, Revert
 from graph.model.errors import Conflict, Denied, TrellisError
 from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey, SavedSelector
 from graph.model.ref import Kind, Ref
 from graph.model.selector import Everything, Selector
-from graph.model.view import FleetDraft, FleetView, entity_of, subtree
+from graph.model.view import FleetDraft, FleetView, entity_of, path_of, subtree
 from graph.rehearsal import Rehearsal
 from graph.scoped import ScopedView, outside_scope
 from graph.targeting.narrower import lies_within
@@ -49,22 +52,35 @@ def decide_for(
     ``rehearse_on`` makes another draft of ``base``.
     """
     scope = Everything() if access is None else _scope_for(access, batch)
-    if isinstance(scope, Everything):
+    if access is None or isinstance(scope, Everything):
         return decide_batch(batch, base, draft)
-    before = ScopedView(base, scope)
+    sight = access.need(Role.READER)
+    if isinstance(sight, Everything):
+        changes = decide_batch(batch, base, draft)
+        _check_inside(changes, (base, draft), scope)
+        return changes
+    seen = ScopedView(base, sight)
+    changes = _decide_unseen(batch, seen, draft, rehearse_on)
+    _check_inside(changes, (seen, ScopedView(draft, sight)), scope)
+    _check_inside(changes, (base, draft), scope, named=False)
+    return changes
+
+
+def _decide_unseen(
+    batch: Batch, seen: ScopedView, draft: FleetDraft, rehearse_on: Callable[[], FleetDraft]
+) -> tuple[Change, ...]:
+    """What ``batch`` changes, for an author who sees a part of the fleet (P1, P2)."""
     reverts = [command for command in batch.commands if isinstance(command, Revert)]
     if reverts:
-        _check_reverts(reverts, before)
+        _check_reverts(reverts, seen)
     else:
-        decide_batch(batch, before, Rehearsal(before, rehearse_on()))
+        decide_batch(batch, seen, Rehearsal(seen, rehearse_on()))
     try:
-        changes = decide_batch(batch, base, draft)
+        return decide_batch(batch, seen.base, draft)
     except TrellisError as refusal:
         if isinstance(refusal, Conflict) and len(reverts) == len(batch.commands):
             raise  # one of the objects just checked has changed since the revert was planned
         raise outside_scope() from None
-    _check_inside(changes, before, ScopedView(draft, scope))
-    return changes
 
 
 def _scope_for(access: Access, batch: Batch) -> Selector:
@@ -87,30 +103,52 @@ def _check_reverts(reverts: Iterable[Revert], before: ScopedView) -> None:
             raise outside_scope()
 
 
-def _check_inside(changes: Sequence[Change], before: ScopedView, after: ScopedView) -> None:
-    for change in changes:
+def _check_inside(
+    changes: Sequence[Change],
+    views: tuple[FleetView, FleetView],
+    scope: Selector,
+    *,
+    named: bool = True,
+) -> None:
+    """Refuse what leaves ``scope`` in the views before and after, with its name or without."""
+    before, after = (ScopedView(view, scope) for view in views)
+    # label keys last: whether a cluster is the first to use one tells of the others
+    for change in sorted(changes, key=lambda each: each.ref.kind is Kind.LABEL_KEY):
         for entity, view in ((change.before, before), (change.after, after)):
-            if entity is not None:
-                _check_state(entity, view)
+            if entity is not None and not _is_inside(entity, view):
+                raise _outside(entity, view.base) if named else outside_scope()
         if isinstance(change.before, Group) and isinstance(change.after, Group):
-            _check_resettled(change.before, change.after, before)
+            hidden = _taken_along(change.before, change.after, before)
+            if hidden is not None:
+                raise _outside(hidden, before.base) if named else outside_scope()
 
 
-def _check_state(entity: Entity, view: ScopedView) -> None:
-    """Refuse unless ``entity``, as ``view`` has it, lies inside the scope whole (P3)."""
+def _outside(entity: Entity, seen: FleetView) -> Denied:
+    """The refusal to change ``entity``, by its name if its author sees it."""
+    found = entity_of(seen, ref_of(entity))
+    if found is None:
+        return outside_scope()
+    name = path_of(seen, found.number) if isinstance(found, Group) else found.name
+    noun = ref_of(entity).kind.replace("_", " ")
+    return Denied(
+        f"{noun} {name} does not lie inside what you may change",
+        hint="you see it, but your role is over other clusters; ask an admin for a grant",
+    )
+
+
+def _is_inside(entity: Entity, view: ScopedView) -> bool:
+    """Whether ``entity``, as ``view`` has it, lies inside the scope whole (P3)."""
     match entity:
         case Cluster(number=number):
-            inside = number in view.everything()
+            return number in view.everything()
         case Group():
-            inside = _is_theirs(entity, view)
+            return _is_theirs(entity, view)
         case LabelKey(name=name):
-            inside = _only_visible(view.base.labelled(name), view)
+            return _only_visible(view.base.labelled(name), view)
         case SavedSelector():
-            inside = _is_narrow(entity, view)
+            return _is_narrow(entity, view)
         case Hierarchy() | Grant():
-            inside = False  # they concern the whole fleet
-    if not inside:
-        raise outside_scope()
+            return False  # they concern the whole fleet
 
 
 def _only_visible(clusters: ClusterSet, view: ScopedView) -> bool:
@@ -132,7 +170,7 @@ def _is_narrow(saved: SavedSelector, view: ScopedView) -> bool:
             "the selector could choose clusters outside your scope",
             hint="let it begin with your scope, as: /your/scope and (...)",
         )
-    if view.saved_selector(saved.name) is None:
+    if view.base.saved_selector(saved.name) is None:
         raise Denied(
             f"@{saved.name} would choose none of the clusters you see, and you could not see it",
             hint="save it once it chooses one",
@@ -140,12 +178,13 @@ def _is_narrow(saved: SavedSelector, view: ScopedView) -> bool:
     return True
 
 
-def _check_resettled(was: Group, now: Group, before: ScopedView) -> None:
-    """A group that goes elsewhere takes along what is below it, which must be in sight."""
-    if (was.parent, was.name) != (now.parent, now.name):
-        for number in subtree(before.base, was.number):
-            if not before.shows_group(number):
-                raise outside_scope()
+def _taken_along(was: Group, now: Group, before: ScopedView) -> Group | None:
+    """A group outside the scope that ``was`` would take along to where it goes."""
+    if (was.parent, was.name) == (now.parent, now.name):
+        return None
+    below = subtree(before.base, was.number)
+    found = next((each for each in below if not before.shows_group(each)), None)
+    return None if found is None else before.base.group(found)
 
 
 def plan_for(
@@ -157,12 +196,25 @@ def plan_for(
     seen: tuple[FleetView, FleetView],
 ) -> RevertPlan:
     """As ``plan_revert``, for an actor to whom the two views look like ``seen``."""
+    if not access.reads_grants:
+        touched = [ref for ref in touched if ref.kind is not Kind.GRANT]
+        scope = _without_grants(scope)
     plan = plan_revert(_in_sight(scope, seen), then, now, touched)
     batch = Batch((plan.command,), access.actor.name, "planned")
     decide_for(access, batch, now, edit(now), lambda: edit(now))
     if seen[1] is not now and plan.left:
         return RevertPlan(plan.command, ("some of it cannot be as it was",))
     return plan
+
+
+def _without_grants(scope: Scope) -> Scope:
+    """The scope without grants that are named: whoever may not read them finds none."""
+    if isinstance(scope, RevertEverything):
+        return scope
+    parts = scope.parts if isinstance(scope, Parts) else (scope,)
+    named = (part for part in parts if isinstance(part, Ref) and part.kind is Kind.GRANT)
+    gone = set(named)
+    return Parts(tuple(part for part in parts if part not in gone)) if gone else scope
 
 
 def _in_sight(scope: Scope, seen: Sequence[FleetView]) -> Scope:

@@ -5,12 +5,13 @@ Every question is answered from one view, the newest unless another is given, an
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from graph.access import Access
 from graph.answers import Answers
 from graph.decide.standards import Standard, standards
-from graph.disclosure import at_revision, by_today, disclosed
+from graph.disclosure import Disclosure
 from graph.facets import (
     Bucket,
     ByGroup,
@@ -23,12 +24,11 @@ from graph.facets import (
     tree,
 )
 from graph.index.snapshot import Snapshot
-from graph.model.access import Actor, Role
-from graph.model.change import Change, Changeset
+from graph.model.access import Actor, Grant, Role
+from graph.model.change import Change, Changeset, Cursor
 from graph.model.cluster_set import ClusterSet
 from graph.model.errors import Invalid, NotFound
-from graph.model.names import ClusterNumber, GroupNumber, Revision, quoted
-from graph.model.ref import Kind
+from graph.model.names import ClusterNumber, GroupNumber, quoted
 from graph.model.selector import Everything, Selector
 from graph.model.view import FleetView
 from graph.page import Order, Page, page_by_name, page_by_number
@@ -39,6 +39,41 @@ from graph.targeting.candidate import Completion
 from graph.targeting.complete import complete
 from graph.targeting.explain import Explanation, explain
 from graph.timeline import Timeline
+
+
+class Sight:
+    """What somebody may see of one changeset."""
+
+    def __init__(
+        self, changeset: Changeset, access: Access, disclosure: Disclosure | None, seen: Seen
+    ) -> None:
+        self._changeset = changeset
+        self._access = access
+        self._disclosure = disclosure
+        self._seen = seen
+        self._places = seen.places
+
+    def stretches(self) -> Iterator[None]:
+        """Do the long part of the work, giving way now and then."""
+        return iter(()) if self._disclosure is None else self._disclosure.stretches()
+
+    def of_all(self) -> Changeset | None:
+        """All that may be seen; None if nothing."""
+        if self._disclosure is not None:
+            changes = self._disclosure.changes()
+            verdicts = self._disclosure.verdicts
+            self._seen.keep(self._access, self._changeset.cursor, verdicts, self._places)
+        elif self._access.reads_grants:
+            return self._changeset
+        else:
+            changes = tuple(each for each in self._changeset.changes if not _is_of_grant(each))
+        return replace(self._changeset, changes=changes) if changes else None
+
+    def of(self, change: Change) -> Change | None:
+        """What of one change of it may be seen; None if nothing."""
+        if self._disclosure is not None:
+            return self._disclosure.change(change)
+        return None if _is_of_grant(change) and not self._access.reads_grants else change
 
 
 class Questions:
@@ -67,24 +102,26 @@ class Questions:
 
     def seen_changeset(self, changeset: Changeset, access: Access) -> Changeset | None:
         """What of a changeset may be seen; None if nothing of it."""
-        seen = (self.seen_change(each, changeset.revision, access) for each in changeset.changes)
-        changes = tuple(each for each in seen if each is not None)
-        return replace(changeset, changes=changes) if changes else None
+        sight = self._sight(changeset, access)
+        return None if sight is None else sight.of_all()
 
-    def seen_change(self, change: Change, revision: Revision, access: Access) -> Change | None:
-        """What of a change that ``revision`` made may be seen; None if nothing of it."""
+    def _sight(self, changeset: Changeset, access: Access) -> Sight | None:
+        """What ``access`` shows of a changeset, judged by the newest view; None if nothing."""
         scope = access.scope(Role.READER)
-        if scope is None or (change.ref.kind is Kind.GRANT and not access.reads_grants):
+        if scope is None or not self._is_ours(changeset.cursor):
             return None
         if isinstance(scope, Everything):
-            return change
-        held = self._timeline.held
-        before, after = held(Revision(revision - 1)), held(revision)
-        if before is None or after is None:
-            judge = by_today(self._seen.through(access, self.view))
-            return disclosed(change, judge, judge)
-        views = (self._seen.through(access, view) for view in (before, after))
-        return disclosed(change, *map(at_revision, views))
+            return Sight(changeset, access, None, self._seen)
+        verdicts = self._seen.verdicts(access, changeset.cursor)
+        disclosure = Disclosure(changeset, self._seen.through(access, self.view), verdicts)
+        return Sight(changeset, access, disclosure, self._seen)
+
+    def _is_ours(self, cursor: Cursor) -> bool:
+        """Whether a changeset can be one of this history: no other is judged by it."""
+        held = self._timeline.held(cursor.revision)
+        if held is None:
+            return cursor.revision <= self.view.cursor.revision
+        return held.cursor == cursor
 
     # which clusters
 
@@ -195,6 +232,10 @@ class Questions:
     def standards(self, view: FleetView | None = None) -> list[Standard]:
         """The declared standards and who breaks them."""
         return list(standards(view or self.view))
+
+
+def _is_of_grant(change: Change) -> bool:
+    return isinstance(change.after, Grant) or isinstance(change.before, Grant)
 
 
 def _inside(view: FleetView, chosen: ClusterSet | None) -> ClusterSet:

@@ -8,14 +8,15 @@ for its last state.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
 from pathlib import Path
 
-from graph.model.change import Change, Changeset, Cursor
+from graph.model.change import Change, Changeset, Cursor, change_of
 from graph.model.errors import Invalid, NotFound, RevisionExpired
 from graph.model.inventory import Cluster
 from graph.model.names import GroupNumber, Revision, quoted
@@ -29,6 +30,9 @@ CHANGESETS_A_FILE = 1_000
 CHANGESETS_A_STRETCH = 32
 """Changesets read at once on the way back, when many are wanted."""
 
+CHANGES_KEPT_MAX = 100_000
+"""Changes in the changesets kept after they were read one by one; the last one is kept always."""
+
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
@@ -41,18 +45,61 @@ class HistoryLine:
     change: Change
 
 
-class Record:
-    """The log of a store and, if there is one, the directory of what was compacted out of it."""
+def line_of(changeset: Changeset, change: Change) -> HistoryLine:
+    """One change of ``changeset`` as a line of history."""
+    return HistoryLine(changeset.revision, changeset.at, changeset.actor, changeset.reason, change)
 
-    def __init__(self, store: Store, archive: Path | None) -> None:
+
+class Record:
+    """The log of a store and, if there is one, the directory of what was compacted out of it.
+
+    ``recent`` gives the changesets that are in memory anyway.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        archive: Path | None,
+        recent: Callable[[Revision], Changeset | None] = lambda _: None,
+    ) -> None:
         self._store = store
         self._archive = archive
+        self._recent = recent
         self._compacting = asyncio.Lock()
+        self._kept: OrderedDict[Revision, Changeset] = OrderedDict()
+        """Changesets read lately: a load of many objects is in the history of each."""
+        self._changes_kept = 0
         self._read: tuple[Path, dict[Revision, Changeset]] | None = None
         """The archive file read last: history goes through one file many times in a row."""
 
     async def changeset(self, revision: Revision) -> Changeset:
-        """One changeset, from the log or from the archive."""
+        """One changeset, from memory, the log or the archive."""
+        found = self._recent(revision)
+        if found is not None:
+            return found
+        kept = self._kept
+        if revision in kept:
+            kept.move_to_end(revision)
+            return kept[revision]
+        found = await self._looked_up(revision)
+        if kept is self._kept and revision not in kept:  # it may be another record by now
+            self._keep(found)
+        return found
+
+    def restart(self) -> None:
+        """Forget what was read: the record was replaced."""
+        self._kept = OrderedDict()
+        self._changes_kept = 0
+        self._read = None
+
+    def _keep(self, changeset: Changeset) -> None:
+        self._kept[changeset.revision] = changeset
+        self._changes_kept += len(changeset.changes)
+        while self._changes_kept > CHANGES_KEPT_MAX and len(self._kept) > 1:
+            _, gone = self._kept.popitem(last=False)
+            self._changes_kept -= len(gone.changes)
+
+    async def _looked_up(self, revision: Revision) -> Changeset:
         try:
             return await self._store.changeset(revision)
         except RevisionExpired:
@@ -126,7 +173,7 @@ class Record:
                 break
         return found
 
-    async def history(self, ref: Ref, newest: Revision) -> AsyncIterator[HistoryLine]:
+    async def history(self, ref: Ref, newest: Revision) -> AsyncGenerator[tuple[Changeset, Change]]:
         """The changes of ``ref`` from revision ``newest`` back, as far as the record reaches.
 
         It ends where the object came to be: created, or brought back by a revert.
@@ -137,12 +184,10 @@ class Record:
                 changeset = await self.changeset(revision)
             except RevisionExpired:
                 return
-            change = next((each for each in changeset.changes if each.ref == ref), None)
+            change = change_of(changeset.changes, ref)
             if change is None:
                 return
-            yield HistoryLine(
-                changeset.revision, changeset.at, changeset.actor, changeset.reason, change
-            )
+            yield changeset, change
             if change.before is None:
                 return
             revision = change.before.changed
@@ -152,7 +197,7 @@ class Record:
         kind: Kind,
         name: str,
         head: Revision,
-        shows: Callable[[Change, Revision], bool] = lambda _change, _revision: True,
+        shows: Callable[[Changeset, Change], bool],
     ) -> tuple[Ref, Revision]:
         """The last object of this kind and name to be deleted, and the revision that did it.
 
@@ -167,21 +212,24 @@ class Record:
                 before = change.before
                 if change.after is None and before is not None and before.name == name:
                     ref = change.ref
-                    if ref.kind is kind and shows(change, changeset.revision):
+                    if ref.kind is kind and shows(changeset, change):
                         return ref, changeset.revision
         raise NotFound(
             f"no {kind} called {quoted(name)}, now or earlier",
             hint="check the name; the record may have been compacted without its archive",
         )
 
-    async def member_since(self, cluster: Cluster, group: GroupNumber) -> HistoryLine | None:
+    async def member_since(
+        self, cluster: Cluster, group: GroupNumber
+    ) -> tuple[Changeset, Change] | None:
         """How ``cluster`` came to be a direct member; the oldest change known if that is lost."""
-        found: HistoryLine | None = None
-        async for line in self.history(Ref(Kind.CLUSTER, cluster.number), cluster.changed):
-            found = line
-            before = line.change.before
-            if not isinstance(before, Cluster) or group not in before.memberships:
-                break
+        found: tuple[Changeset, Change] | None = None
+        history = self.history(Ref(Kind.CLUSTER, cluster.number), cluster.changed)
+        async with aclosing(history):
+            async for found in history:
+                before = found[1].before
+                if not isinstance(before, Cluster) or group not in before.memberships:
+                    break
         return found
 
     async def compact(self, until: Revision) -> list[Path]:
@@ -207,11 +255,11 @@ class Record:
                 after, chain = last.cursor, last.chain
             if paths:
                 await self._store.drop(after)
-            self._read = None
+            self.restart()
             return paths
 
 
 def written_before(changeset: Changeset, ref: Ref) -> Revision | None:
     """The revision that wrote ``ref`` before ``changeset`` did; None if that is not known."""
-    change = next((each for each in changeset.changes if each.ref == ref), None)
+    change = change_of(changeset.changes, ref)
     return None if change is None or change.before is None else change.before.changed

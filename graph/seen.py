@@ -1,7 +1,8 @@
 """Who sees what, remembered: the access of actors, and the views their scopes show.
 
 Grants are today's, whatever revision is read. What they give an actor is remembered until a grant
-changes, and a view through a scope as long as it is asked for. Both memories are bounded.
+changes, a view through a scope as long as it is asked for, and what a scope shows of a changeset's
+clusters until a group changes. Each memory is bounded.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ from collections.abc import Hashable, Iterable
 from typing import TypeVar
 
 from graph.access import Access, access_of
-from graph.model.access import Actor, Role
+from graph.model.access import Actor, Grant, Role
 from graph.model.change import Change, Cursor
-from graph.model.ref import Kind
+from graph.model.inventory import Group
 from graph.model.selector import Everything
 from graph.model.view import FleetView
 from graph.scoped import ScopedView
 from graph.settings import GraphSettings
+
+VERDICTS_KEPT_MAX = 4_096
+"""Changesets of which it is remembered what a scope shows, over all scopes; a byte a change."""
 
 _K = TypeVar("_K", bound=Hashable)
 _V = TypeVar("_V")
@@ -30,6 +34,9 @@ class Seen:
         self._kept_max = settings.scopes_kept_max
         self._access: OrderedDict[Actor, Access] = OrderedDict()
         self._views: OrderedDict[tuple[str, Cursor], ScopedView] = OrderedDict()
+        self._verdicts: OrderedDict[tuple[str, Cursor], bytes] = OrderedDict()
+        self.places = 0
+        """How often groups have changed: verdicts found before are no longer to be kept."""
 
     def access(self, actor: Actor, newest: FleetView) -> Access:
         """What today's grants give ``actor``."""
@@ -51,15 +58,31 @@ class Seen:
             found = ScopedView(view, access.need(Role.READER))
         return _kept(self._views, key, found, self._kept_max)
 
+    def verdicts(self, access: Access, changeset: Cursor) -> bytes | None:
+        """What was found about a changeset's clusters; None if that is not remembered."""
+        return self._verdicts.get((access.key, changeset))
+
+    def keep(self, access: Access, changeset: Cursor, verdicts: bytes, places: int) -> None:
+        """Remember what was found while groups were as when ``places`` was read."""
+        if places == self.places:
+            _kept(self._verdicts, (access.key, changeset), verdicts, VERDICTS_KEPT_MAX)
+
     def advance(self, changes: Iterable[Change]) -> None:
         """Take in what changed."""
-        if any(change.ref.kind is Kind.GRANT for change in changes):
+        states = (each.before if each.after is None else each.after for each in changes)
+        kinds = set(map(type, states))
+        if Grant in kinds:
             self._access.clear()
+        if Group in kinds:
+            self._verdicts.clear()
+            self.places += 1
 
     def restart(self) -> None:
         """Forget all: the record was replaced."""
         self._access.clear()
         self._views.clear()
+        self._verdicts.clear()
+        self.places += 1
 
 
 def _kept(memory: OrderedDict[_K, _V], key: _K, value: _V, kept_max: int) -> _V:

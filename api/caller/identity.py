@@ -31,6 +31,7 @@ STATIC_TOKEN_LENGTH_MIN = 16
 """Characters of a static token where the API can be reached from other machines."""
 
 _SCHEME = "bearer "
+_HEADER_LENGTH_MAX = TOKEN_LENGTH_MAX + len(_SCHEME)
 
 
 class Unauthenticated(Denied):
@@ -90,13 +91,14 @@ class Identity:
         """Who asks, if that takes no work; None if ``identify`` has to be asked."""
         if authorization is None:
             return self._anonymous if self._is_local(peer) else None
-        kept = self._kept.get(authorization)
-        if kept is None:
+        token = _token(authorization)
+        kept = None if token is None else self._kept.get(token)
+        if token is None or kept is None:
             return None
         if self._now() >= kept[1]:
-            del self._kept[authorization]
+            del self._kept[token]
             return None
-        self._kept.move_to_end(authorization)
+        self._kept.move_to_end(token)
         return kept[0]
 
     async def identify(self, authorization: str | None, peer: Peer) -> Identified:
@@ -113,7 +115,7 @@ class Identity:
     async def _believe(self, authorization: str) -> Identified:
         token = _bearer(authorization)
         if (actor := self._static.get(digest(token))) is not None:
-            return self._keep(authorization, Identified(actor, None))
+            return self._keep(token, Identified(actor, None))
         if self._issuer is None:
             hint = "check the token" if self._static else "send no token: none are configured here"
             raise Invalid("the token is not known", hint=hint)
@@ -124,13 +126,13 @@ class Identity:
             if keys.generation != self._generation:  # a key that is gone takes its tokens along
                 self._kept.clear()
                 self._generation = keys.generation
-        return self._keep(authorization, Identified(actor, expires_seconds))
+        return self._keep(token, Identified(actor, expires_seconds))
 
-    def _keep(self, authorization: str, identified: Identified) -> Identified:
+    def _keep(self, token: str, identified: Identified) -> Identified:
         until = self._now() + self._kept_seconds
         if identified.expires_seconds is not None:
             until = min(until, identified.expires_seconds)
-        self._kept[authorization] = (identified, until)
+        self._kept[token] = (identified, until)
         if len(self._kept) > self._kept_max:
             self._kept.popitem(last=False)
         return identified
@@ -245,14 +247,25 @@ def _refuse_short(settings: AuthSettings) -> None:
 
 
 def _bearer(authorization: str) -> str:
+    """The token in a header; Invalid if there is none."""
+    token = _token(authorization)
+    if token is not None:
+        return token
+    if len(authorization) > _HEADER_LENGTH_MAX:
+        raise Invalid(
+            f"the Authorization header has {len(authorization):,} characters",
+            hint=f"use at most {_HEADER_LENGTH_MAX:,}",
+        )
+    raise Invalid(
+        "the Authorization header is not a bearer token",
+        hint="send Authorization: Bearer <token>",
+    )
+
+
+def _token(authorization: str) -> str | None:
+    """The same, where it is asked for with every request; None if there is none."""
+    if len(authorization) > _HEADER_LENGTH_MAX:
+        return None
     if authorization[: len(_SCHEME)].lower() != _SCHEME:
-        raise Invalid(
-            "the Authorization header is not a bearer token",
-            hint="send Authorization: Bearer <token>",
-        )
-    token = authorization[len(_SCHEME) :].strip()
-    if len(token) > TOKEN_LENGTH_MAX:
-        raise Invalid(
-            f"the token has {len(token):,} characters", hint=f"use at most {TOKEN_LENGTH_MAX:,}"
-        )
-    return token
+        return None
+    return authorization[len(_SCHEME) :].strip()

@@ -1,8 +1,9 @@
 """What an operation may cost, before any of it is done: fields times the sizes of their pages.
 
 Each field costs one; whatever lies inside a list costs as often as the list is long. A page is as
-long as its ``first`` says; other lists count as ``LIST_SIZE``. Reading an earlier revision may mean
-reconstructing it, and is charged for.
+long as its ``first`` says; other lists count as ``LIST_SIZE``, or what ``charges`` says. What
+is listed in an argument costs as well. Some fields are dear by themselves, as reading an earlier
+revision, which may mean reconstructing it. Questions about the schema are measured as all others.
 
 Each fragment is measured once, however often it is spread, so the work is linear in the document;
 the cost itself is an exact, possibly very large, integer. This runs before validation, which is
@@ -15,8 +16,8 @@ dearer, and so takes documents that make no sense: what is not in the schema cos
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from graphql import (
     FieldNode,
@@ -28,28 +29,30 @@ from graphql import (
     GraphQLObjectType,
     GraphQLSchema,
     InlineFragmentNode,
-    IntValueNode,
-    ListValueNode,
     OperationDefinitionNode,
+    SchemaMetaFieldDef,
     SelectionNode,
     SelectionSetNode,
-    ValueNode,
-    VariableNode,
+    TypeMetaFieldDef,
     get_named_type,
     is_list_type,
     is_non_null_type,
 )
 
+from api.execution.charges import (
+    AS_OF,
+    CHARGES,
+    EARLIER,
+    FACET,
+    LIST_SIZE,
+    OF_EACH,
+    PREVIEWS,
+    PREVIEWS_MAX,
+    SIZES,
+    TREE_ROWS,
+)
+from api.execution.sizes import ONE, Size, Sizes
 from graph.model.errors import Invalid
-
-LIST_SIZE: Final = 10
-"""What a list counts as that nobody pages."""
-SIZES: Final = {"tree": 100, "buckets": 20, "reasons": 20}
-"""Lists that are usually longer."""
-AS_OF: Final = 5_000
-"""What an earlier revision costs."""
-HISTORY: Final = 1_500
-"""What an object's history costs, which is read from the store."""
 
 Measure = tuple[int, int]
 """A cost, and how many levels deep it goes."""
@@ -67,35 +70,47 @@ class TooDeep(Invalid):
 
 
 class Cost:
-    """Measures operations of one document with one set of variables."""
+    """Measures operations of one document with variables of some sizes."""
 
     def __init__(
         self,
         schema: GraphQLSchema,
         fragments: Mapping[str, FragmentDefinitionNode],
-        variables: Mapping[str, Any],
+        sizes: Mapping[str, Size],
         *,
         depth_max: int,
+        tree_rows_max: int,
     ) -> None:
         self._schema = schema
         self._fragments = fragments
-        self._variables = variables
+        self._given = sizes
         self._depth_max = depth_max
-        self._defaults: dict[str, ValueNode] = {}
+        self._tree_rows_max = tree_rows_max
+        self._sizes = Sizes(sizes, {})
         self._measured: dict[tuple[str, int | None], Measure] = {}
-        self.sized_by: set[str] = set()
-        """Variables that say how long a list is: the cost depends on nothing else."""
+
+    @property
+    def sized_by(self) -> frozenset[str]:
+        """Variables whose sizes were looked at: the cost depends on nothing else."""
+        return frozenset(self._sizes.variables)
 
     def of(self, operation: OperationDefinitionNode) -> int:
         """The cost of ``operation``; refused if it goes too deep."""
         root = self._schema.get_root_type(operation.operation)
-        self._defaults = {
-            each.variable.name.value: each.default_value
-            for each in operation.variable_definitions or ()
-            if each.default_value is not None
-        }
+        self._sizes = Sizes(
+            self._given,
+            {
+                each.variable.name.value: each.default_value
+                for each in operation.variable_definitions or ()
+                if each.default_value is not None
+            },
+        )
         self._measured.clear()  # another operation may have other defaults
-        return 0 if root is None else self._selections(operation.selection_set, root, None, 1)[0]
+        if root is None:
+            return 0
+        found = self._selections(operation.selection_set, root, None, 1)[0]
+        self._refuse_previews(operation.selection_set)
+        return found
 
     def _selections(
         self, selections: SelectionSetNode, parent: GraphQLNamedType, page: int | None, depth: int
@@ -139,55 +154,44 @@ class Cost:
     def _field(
         self, node: FieldNode, parent: GraphQLNamedType, page: int | None, depth: int
     ) -> Measure:
-        field = _definition(parent, node.name.value)
-        if field is None or node.selection_set is None:
+        name = node.name.value
+        field = self._definition(parent, name)
+        if field is None:
             return 1, 0
+        place = f"{parent.name}.{name}"
+        given = {each.name.value: self._sizes.of(each.value) for each in node.arguments or ()}
+        alone = _charge(place, name, given)
+        if node.selection_set is None:
+            return alone, 0
         inner = get_named_type(field.type)
-        arguments = {each.name.value: each.value for each in node.arguments or ()}
-        charge = _charge(node.name.value, arguments)
-        first = self._first(field, arguments)
+        first = _count(field, given, "first")
         if not _is_list(field):  # a connection hands its page on to the lists inside it
             handed = page if first is None else first
             cost, height = self._selections(node.selection_set, inner, handed, depth + 1)
-            return charge + cost, height
-        length = self._length(node.name.value, arguments, page) if first is None else first
-        cost, height = self._selections(node.selection_set, inner, None, depth + 1)
-        return charge + length * cost, height
+            return alone + cost, height
+        length = self._length(place, field, given, page) if first is None else first
+        handed = OF_EACH.get(place)
+        cost, height = self._selections(node.selection_set, inner, handed, depth + 1)
+        return alone + length * cost, height
 
-    def _first(self, field: GraphQLField, arguments: Mapping[str, ValueNode]) -> int | None:
-        if "first" not in field.args:
-            return None
-        default = field.args["first"].default_value
-        return self._number(arguments.get("first"), default if isinstance(default, int) else 1)
+    def _length(
+        self, place: str, field: GraphQLField, given: Mapping[str, Size | None], page: int | None
+    ) -> int:
+        for name in ("ids", "by"):
+            if name in given:
+                return (given[name] or ONE).length
+        levels = _count(field, given, "depth") if place == "Fleet.tree" else None
+        if levels is not None:
+            return min(self._tree_rows_max, TREE_ROWS[min(levels, len(TREE_ROWS) - 1)])
+        return SIZES.get(place, LIST_SIZE) if page is None else page
 
-    def _number(self, given: ValueNode | None, otherwise: int) -> int:
-        """A size as it is given; what is no size is refused later, and counts for nothing."""
-        if given is None:
-            return otherwise
-        if isinstance(given, IntValueNode):
-            # a number longer than any page is refused as what it is: too large
-            return max(0, int(given.value)) if len(given.value) < 20 else 10**20
-        if not isinstance(given, VariableNode):
-            return 0
-        name = given.name.value
-        self.sized_by.add(name)
-        if name in self._variables:
-            value = self._variables[name]
-            return max(0, int(value)) if isinstance(value, int | float) else 0
-        return self._number(self._defaults.get(name), otherwise)
-
-    def _length(self, name: str, arguments: Mapping[str, ValueNode], page: int | None) -> int:
-        listed = arguments.get("ids", arguments.get("by"))
-        if listed is None:
-            return SIZES.get(name, LIST_SIZE) if page is None else page
-        if isinstance(listed, VariableNode):
-            variable = listed.name.value
-            self.sized_by.add(variable)
-            if variable in self._variables:
-                value = self._variables[variable]
-                return len(value) if isinstance(value, list) else 1
-            listed = self._defaults.get(variable)
-        return len(listed.values) if isinstance(listed, ListValueNode) else 1
+    def _definition(self, parent: GraphQLNamedType, name: str) -> GraphQLField | None:
+        if parent is self._schema.query_type and name in _META:
+            return _META[name]
+        if isinstance(parent, GraphQLObjectType | GraphQLInterfaceType):
+            found: GraphQLField | None = parent.fields.get(name)
+            return found
+        return None
 
     def _condition(self, node: InlineFragmentNode, parent: GraphQLNamedType) -> GraphQLNamedType:
         if node.type_condition is None:
@@ -198,19 +202,58 @@ class Cost:
         if depth > self._depth_max:
             raise TooDeep(self._depth_max)
 
+    def _refuse_previews(self, selections: SelectionSetNode) -> None:
+        found = {
+            (each.alias or each.name).value
+            for each in self._roots(selections, set())
+            if each.name.value in PREVIEWS
+        }
+        if len(found) > PREVIEWS_MAX:
+            raise Invalid(
+                f"the operation asks for {len(found):,} previews",
+                hint="ask for one at a time; a batch holds many commands",
+            )
 
-def _charge(name: str, arguments: Mapping[str, ValueNode]) -> int:
-    """What a field costs by itself."""
-    if "asOf" in arguments or "from" in arguments:
-        return 1 + AS_OF
-    return 1 + HISTORY if name == "history" else 1
+    def _roots(self, selections: SelectionSetNode, spread: set[str]) -> Iterator[FieldNode]:
+        """The fields an operation begins with, wherever fragments hide them."""
+        for each in selections.selections:
+            if isinstance(each, FieldNode):
+                yield each
+            elif isinstance(each, InlineFragmentNode):
+                yield from self._roots(each.selection_set, spread)
+            elif isinstance(each, FragmentSpreadNode) and each.name.value not in spread:
+                spread.add(each.name.value)
+                fragment = self._fragments.get(each.name.value)
+                if fragment is not None:
+                    yield from self._roots(fragment.selection_set, spread)
 
 
-def _definition(parent: GraphQLNamedType, name: str) -> GraphQLField | None:
-    if isinstance(parent, GraphQLObjectType | GraphQLInterfaceType):
-        found: GraphQLField | None = parent.fields.get(name)
-        return found
-    return None
+_META: Final[Mapping[str, GraphQLField]] = {
+    "__schema": SchemaMetaFieldDef,
+    "__type": TypeMetaFieldDef,
+}
+
+
+def _charge(place: str, name: str, given: Mapping[str, Size | None]) -> int:
+    """What a field costs by itself, with what is listed in its arguments."""
+    found = 1 + CHARGES.get(place, CHARGES.get(name, 0))
+    found += sum(each.weight for each in given.values() if each is not None)
+    if any(each in given for each in EARLIER):
+        found += AS_OF
+    if "by" in given:
+        found += FACET * (given["by"] or ONE).length
+    return found
+
+
+def _count(field: GraphQLField, given: Mapping[str, Size | None], name: str) -> int | None:
+    """A number among the arguments; None if there is no such argument."""
+    if name not in field.args:
+        return None
+    size = given.get(name)
+    if size is not None:
+        return size.number
+    default = field.args[name].default_value
+    return default if isinstance(default, int) else 1
 
 
 def _is_list(field: GraphQLField) -> bool:

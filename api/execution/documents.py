@@ -1,8 +1,8 @@
 """Documents: read, measured and validated once, then remembered.
 
-A request that sends the same text again pays for none of that. The memory is bounded in entries,
-and a text too long to be a program's own is not kept. The order is the order of what it costs to
-refuse: length, tokens, cost, validity.
+A request that sends the same text again pays for none of that. The memory is bounded in entries
+and in tokens, with all that was worked out for them since, and a text too long to be a program's
+own is not kept. The order is the order of what it costs to refuse: length, tokens, cost, validity.
 """
 
 # graphql-core leaves the insides of its generic types unknown
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from graphql import (
     DocumentNode,
@@ -37,6 +37,7 @@ from graphql.validation.validate import ValidationAbortedError
 
 from api.execution.cost import Cost
 from api.execution.plan import Plan
+from api.execution.sizes import Size, size_of
 from api.settings import ApiSettings
 from api.telemetry.metrics import Tallies
 from graph.model.errors import Invalid
@@ -49,7 +50,8 @@ MERGES_MAX = 20_000
 """Steps of finding out whether repeated fields can be merged; a tenth of a second at the most."""
 PLANS_KEPT_MAX = 8
 """Plans remembered for one operation: one for each way its conditions fall out."""
-
+FIELD_TOKENS = 3
+"""Tokens that a field of a plan weighs as much as."""
 SIZES_KEPT_MAX = 100
 """Sizes remembered for one operation as not too dear."""
 
@@ -70,11 +72,11 @@ class Operation:
     conditions: tuple[str, ...]
     """Variables that skip and include ask for."""
     sized_by: tuple[str, ...]
-    """Variables that say how long a list is."""
+    """Variables whose size is part of the cost."""
     cost: int
-    """Its cost, but for lists whose length a variable says."""
-    affordable: set[tuple[int | None, ...]] = field(default_factory=set["tuple[int | None, ...]"])
-    """Sizes that were asked for before and are not too dear."""
+    """Its cost without those variables."""
+    affordable: set[tuple[Size | None, ...]] = field(default_factory=set["tuple[Size | None, ...]"])
+    """Their sizes that were asked for before and are not too dear."""
     read: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     """Reads its variables, the quick way; made when it is first executed."""
     plans: dict[tuple[Any, ...], Plan | None] = field(
@@ -105,6 +107,31 @@ class Document:
     ast: DocumentNode
     operations: Mapping[str, Operation]
     fragments: Mapping[str, FragmentDefinitionNode]
+    weight: int
+    """In tokens: its own, and what was worked out for it."""
+    memory: DocumentMemory | None = None
+    """Where it is remembered, if it is."""
+
+    def keep_plan(self, operation: Operation, key: tuple[Any, ...], plan: Plan | None) -> None:
+        """Remember how one of its operations is executed, where its conditions fall out so."""
+        if len(operation.plans) >= PLANS_KEPT_MAX:
+            self._grow(-sum(map(_tokens, operation.plans.values())))
+            operation.plans.clear()
+        operation.plans[key] = plan
+        self._grow(_tokens(plan))
+
+    def keep_sizes(self, operation: Operation, sizes: tuple[Size | None, ...]) -> None:
+        """Remember that one of its operations is not too dear with variables of these sizes."""
+        if len(operation.affordable) >= SIZES_KEPT_MAX:
+            self._grow(-len(sizes) * len(operation.affordable))
+            operation.affordable.clear()
+        operation.affordable.add(sizes)
+        self._grow(len(sizes))
+
+    def _grow(self, tokens: int) -> None:
+        self.weight += tokens
+        if self.memory is not None:
+            self.memory.grown(tokens)
 
     def operation(self, name: str | None) -> Operation:
         """The operation to execute; refused if the name does not settle which."""
@@ -120,13 +147,43 @@ class Document:
         return next(iter(self.operations.values()))
 
 
+class DocumentMemory:
+    """Documents by their text, in a number and a weight that are bounded; the oldest goes first."""
+
+    def __init__(self, count_max: int, tokens_max: int) -> None:
+        self._count_max = count_max
+        self._tokens_max = tokens_max
+        self._known: dict[str, Document] = {}
+        self.weight = 0
+
+    def find(self, text: str) -> Document | None:
+        """The document of this text, if it is remembered."""
+        return self._known.get(text)
+
+    def keep(self, document: Document) -> None:
+        """Remember ``document``."""
+        self._known[document.text] = document
+        document.memory = self
+        self.grown(document.weight)
+
+    def grown(self, tokens: int) -> None:
+        """What is remembered weighs so much more."""
+        self.weight += tokens
+        while self._known and (
+            self.weight > self._tokens_max or len(self._known) > self._count_max
+        ):
+            oldest = self._known.pop(next(iter(self._known)))
+            oldest.memory = None
+            self.weight -= oldest.weight
+
+
 class Documents:
     """Prepares documents, and remembers those that were sent before."""
 
     def __init__(self, schema: GraphQLSchema, settings: ApiSettings, tallies: Tallies) -> None:
         self._schema = schema
         self._settings = settings
-        self._known: dict[str, Document] = {}
+        self.memory = DocumentMemory(settings.documents_kept_max, settings.documents_kept_tokens)
         self._rules = [
             _Merging if each is OverlappingFieldsCanBeMergedRule else each
             for each in specified_rules
@@ -137,17 +194,14 @@ class Documents:
 
     def prepare(self, text: str) -> Document:
         """The document ``text`` is; ``BadDocument`` if it is none that can be executed."""
-        known = self._known.get(text)
+        known = self.memory.find(text)
         if known is not None:
             self._tallies.documents_hit += 1
             return known
         self._tallies.documents_missed += 1
         made = self._read(text)
         if len(text) <= TEXT_KEPT_MAX:
-            while self._known and len(self._known) >= self._settings.documents_kept_max:
-                del self._known[next(iter(self._known))]
-            if self._settings.documents_kept_max:
-                self._known[text] = made
+            self.memory.keep(made)
         return made
 
     def check_cost(
@@ -156,12 +210,11 @@ class Documents:
         """Refuse an operation whose variables ask for too much."""
         if not operation.sized_by:
             return
-        sizes = tuple(_size(variables.get(name)) for name in operation.sized_by)
+        known = {name: size_of(variables[name]) for name in operation.sized_by if name in variables}
+        sizes = tuple(map(known.get, operation.sized_by))
         if sizes not in operation.affordable:
-            self._refuse_dear(self._cost(document.fragments, variables).of(operation.node))
-            if len(operation.affordable) >= SIZES_KEPT_MAX:
-                operation.affordable.clear()
-            operation.affordable.add(sizes)
+            self._refuse_dear(self._cost(document.fragments, known).of(operation.node))
+            document.keep_sizes(operation, sizes)
 
     def _read(self, text: str) -> Document:
         if len(text) > self._settings.document_length_max:
@@ -189,7 +242,7 @@ class Documents:
             "" if node.name is None else node.name.value: Operation(node, conditions, sized, cost)
             for node, cost, sized in measured
         }
-        return Document(text, ast, operations, fragments)
+        return Document(text, ast, operations, fragments, ast.token_count)
 
     def _measure(
         self, node: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]
@@ -200,9 +253,15 @@ class Documents:
         return cost, tuple(sorted(measure.sized_by))
 
     def _cost(
-        self, fragments: Mapping[str, FragmentDefinitionNode], variables: Mapping[str, Any]
+        self, fragments: Mapping[str, FragmentDefinitionNode], sizes: Mapping[str, Size]
     ) -> Cost:
-        return Cost(self._schema, fragments, variables, depth_max=self._settings.depth_max)
+        return Cost(
+            self._schema,
+            fragments,
+            sizes,
+            depth_max=self._settings.depth_max,
+            tree_rows_max=self._settings.tree_rows_max,
+        )
 
     def _refuse_dear(self, cost: int) -> None:
         if cost > self._settings.cost_max:
@@ -238,11 +297,8 @@ class _Merging(OverlappingFieldsCanBeMergedRule):
         self.rule_context.remaining_complexity_budget = MERGES_MAX
 
 
-def _size(value: object) -> int | None:
-    """What of a variable a cost can depend on."""
-    if isinstance(value, list):
-        return len(cast("list[object]", value))
-    return value if isinstance(value, int) else None
+def _tokens(plan: Plan | None) -> int:
+    return 1 if plan is None else FIELD_TOKENS * plan.fields
 
 
 class _Conditions(Visitor):

@@ -20,7 +20,7 @@ from graphql.execution import VariableValues, get_variable_values
 from api.context import Context
 from api.core_schema import core_schema
 from api.execution.arguments import Converters
-from api.execution.documents import PLANS_KEPT_MAX, Document, Operation
+from api.execution.documents import Document, Operation
 from api.execution.plan import Plan, Planner, Run
 from api.execution.rows import RowMemory
 from api.execution.variables import Coercers
@@ -53,7 +53,7 @@ class Executor:
         self._converters = Converters(schema.config)
         self._coercers = Coercers(self._schema)
         self._settings = settings
-        self._rows = RowMemory(settings.rows_kept_max)
+        self._rows = RowMemory(settings.rows_kept_bytes)
         self._suggest = settings.introspection
 
     async def execute(
@@ -69,28 +69,26 @@ class Executor:
             return Answer(None, values, executed=False)
         until = self._deadline()
         if operation.kind is OperationType.QUERY:
-            plan = self._plan(document, operation, values)
-            if plan is not None:
-                try:
-                    wait = partial(self._bounded, until, operation.kind)
-                    run = Run(context, values, self._rows, wait)
+            try:
+                plan = self._plan(document, operation, values)
+                if plan is not None:
+                    run = self._start(context, values, until, operation.kind)
                     return Answer(await plan.run(run), [])
-                except TookTooLong:
-                    raise
-                except Exception:  # noqa: S110 - whatever it was, graphql-core tells it its way
-                    pass
+            except TookTooLong:
+                raise
+            except Exception:  # noqa: S110 - whatever it was, graphql-core tells it its way
+                pass
         return await self.stock(document, operation, variables, context, until)
 
     async def message(
         self, document: Document, operation: Operation, values: VariableValues, message: Message
     ) -> Any:
         """What is sent of one message of a subscription; None if it has to go the stock way."""
-        plan = self._plan(document, operation, values)
-        if plan is None:
-            return None
-        wait = partial(self._bounded, self._deadline(), operation.kind)
+        run = self._start(message.context, values, self._deadline(), operation.kind)
+        run.value = message.value
         try:
-            return await plan.run(Run(message.context, values, self._rows, wait, message.value))
+            plan = self._plan(document, operation, values)
+            return None if plan is None else await plan.run(run)
         except Exception:  # whatever it was, graphql-core tells it its way
             return None
 
@@ -103,6 +101,9 @@ class Executor:
         until: float | None = None,
     ) -> Answer:
         """The same as graphql-core alone does it, ``until`` a time of the event loop's clock."""
+        until = until or self._deadline()
+        self._in_time(until, operation.kind)
+        context.begin()
         result = execute(
             self._schema,
             document.ast,
@@ -112,7 +113,7 @@ class Executor:
             hide_suggestions=not self._suggest,
         )
         if isawaitable(result):
-            result = await self._bounded(until or self._deadline(), operation.kind, result)
+            result = await self._bounded(until, operation.kind, result)
         assert isinstance(result, ExecutionResult), "nothing here is incremental"
         return Answer(result.data, result.errors or [])
 
@@ -140,15 +141,18 @@ class Executor:
         self, document: Document, operation: Operation, values: VariableValues
     ) -> Plan | None:
         key = tuple(values.coerced.get(name) for name in operation.conditions)
-        plans = operation.plans
-        if key not in plans:
-            if len(plans) >= PLANS_KEPT_MAX:
-                plans.clear()
+        if key not in operation.plans:
             planner = Planner(self._schema, self._converters, document.fragments, values)
             is_stream = operation.kind is OperationType.SUBSCRIPTION
             make = planner.plan_messages if is_stream else planner.plan
-            plans[key] = make(operation.node)
-        return plans[key]
+            document.keep_plan(operation, key, make(operation.node))
+        return operation.plans[key]
+
+    def _start(
+        self, context: Context, values: VariableValues, until: float, kind: OperationType
+    ) -> Run:
+        wait = partial(self._bounded, until, kind)
+        return Run(context, values, self._rows, wait, partial(self._in_time, until, kind))
 
     def _deadline(self) -> float:
         """When an operation that begins now has to be over, whichever ways it is tried."""
@@ -159,10 +163,17 @@ class Executor:
             async with asyncio.timeout_at(until):
                 return await work
         except TimeoutError:
-            said = f"the operation took longer than {self._settings.execution_seconds:g} s"
-            if kind is OperationType.MUTATION:
-                raise TookTooLong(
-                    f"{said}; whether it took effect is not known",
-                    hint="send it again with the same idempotency key, or read the fleet first",
-                ) from None
-            raise TookTooLong(said, hint="ask for less at a time, or try again") from None
+            raise self._too_long(kind) from None
+
+    def _in_time(self, until: float, kind: OperationType) -> None:
+        if asyncio.get_running_loop().time() > until:
+            raise self._too_long(kind)
+
+    def _too_long(self, kind: OperationType) -> TookTooLong:
+        said = f"the operation took longer than {self._settings.execution_seconds:g} s"
+        if kind is OperationType.MUTATION:
+            return TookTooLong(
+                f"{said}; whether it took effect is not known",
+                hint="send it again with the same idempotency key, or read the fleet first",
+            )
+        return TookTooLong(said, hint="ask for less at a time, or try again")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import strawberry
-from graphql import GraphQLError, OperationType
+from graphql import OperationType
 
 from api.caller.identity import Identified
 from api.context import Context
@@ -43,6 +44,20 @@ class Outcome:
     """The view the answer is of, where the same request at it has the same answer."""
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """One operation of a valid document, which may be executed as far as can be told before."""
+
+    document: Document
+    operation: Operation
+    variables: Mapping[str, Any]
+
+    @property
+    def kind(self) -> OperationType:
+        """Query, mutation or subscription."""
+        return self.operation.kind
+
+
 class Operations:
     """Answers queries and mutations. Subscriptions only share how documents are prepared."""
 
@@ -68,47 +83,43 @@ class Operations:
         queries_only: bool = False,
         long: bool = False,
     ) -> Outcome:
-        """The outcome of one request; ``long`` ones may only be batches."""
+        """The outcome of one request, which is no subscription."""
         try:
-            document, operation = self.prepare(request)
-            if queries_only and operation.kind is not OperationType.QUERY:
-                raise WrongMethod("only queries are answered by GET", hint="send it by POST")
-            if long and not operation.root_fields() <= BATCH_FIELDS:
-                raise TooLarge(
-                    "only a batch may be this long", hint="send apply or preview by themselves"
-                )
-            if operation.kind is OperationType.SUBSCRIPTION:
-                raise Invalid(
-                    "a subscription is a stream",
-                    hint="open a socket, or send Accept: text/event-stream",
-                )
-            self.documents.check_cost(document, operation, request.variables)
+            prepared = self.prepare(request, queries_only=queries_only, long=long)
         except BadDocument as error:
             return Outcome({"errors": [graphql_error(each) for each in error.errors]}, BAD_REQUEST)
-        return await self._execute(document, operation, request, identified)
+        if prepared.kind is OperationType.SUBSCRIPTION:
+            raise Invalid(
+                "a subscription is a stream",
+                hint="open a socket, or send Accept: text/event-stream",
+            )
+        return await self.execute(prepared, identified)
 
-    def prepare(self, request: GraphQLRequest) -> tuple[Document, Operation]:
-        """The document and operation a request names."""
-        if not self._traces.on:
-            document = self.documents.prepare(request.query)
-        else:
-            with self._traces.span("parse and validate"):
-                document = self.documents.prepare(request.query)
-        return document, document.operation(request.operation_name)
+    def prepare(
+        self, request: GraphQLRequest, *, queries_only: bool = False, long: bool = False
+    ) -> Prepared:
+        """The operation a request names, whatever door it came through.
 
-    async def _execute(
-        self,
-        document: Document,
-        operation: Operation,
-        request: GraphQLRequest,
-        identified: Identified,
-    ) -> Outcome:
+        ``queries_only``: it came in a way that may change nothing. ``long``: it may only be a
+        batch. ``BadDocument`` if it is none that can be executed.
+        """
+        document = self._document(request.query)
+        operation = document.operation(request.operation_name)
+        if queries_only and operation.kind is OperationType.MUTATION:
+            raise WrongMethod("only queries are answered by GET", hint="send it by POST")
+        if long and not operation.root_fields() <= BATCH_FIELDS:
+            raise TooLarge(
+                "only a batch may be this long", hint="send apply or preview by themselves"
+            )
+        self.documents.check_cost(document, operation, request.variables)
+        return Prepared(document, operation, request.variables)
+
+    async def execute(self, prepared: Prepared, identified: Identified) -> Outcome:
+        """The outcome of a query or mutation."""
         context = Context.pin(self._engine, self._settings, identified)
-        answer = await self._run(document, operation, request, context)
-        ahead = next(
-            (each for each in map(_original, answer.errors) if isinstance(each, Ahead)), None
-        )
-        if ahead is not None:  # a page's cursor is of a revision that is on its way here
+        answer = await self._run(prepared, context)
+        # a page's cursor may be of a revision that is on its way here; what was changed is changed
+        if prepared.kind is OperationType.QUERY and (ahead := _ahead(answer)) is not None:
             try:
                 await self._engine.at_least(
                     ahead.place.revision, timeout_seconds=self._settings.at_least_seconds
@@ -117,16 +128,21 @@ class Operations:
                 pass
             else:
                 context = Context.pin(self._engine, self._settings, identified)
-                answer = await self._run(document, operation, request, context)
-        return _outcome(operation, answer, context)
+                answer = await self._run(prepared, context)
+        return _outcome(prepared.operation, answer, context)
 
-    async def _run(
-        self, document: Document, operation: Operation, request: GraphQLRequest, context: Context
-    ) -> Answer:
+    def _document(self, text: str) -> Document:
         if not self._traces.on:
-            return await self.executor.execute(document, operation, request.variables, context)
+            return self.documents.prepare(text)
+        with self._traces.span("parse and validate"):
+            return self.documents.prepare(text)
+
+    async def _run(self, prepared: Prepared, context: Context) -> Answer:
+        document, operation = prepared.document, prepared.operation
+        if not self._traces.on:
+            return await self.executor.execute(document, operation, prepared.variables, context)
         with self._traces.span("execute", operation=operation.name):
-            return await self.executor.execute(document, operation, request.variables, context)
+            return await self.executor.execute(document, operation, prepared.variables, context)
 
 
 def _outcome(operation: Operation, answer: Answer, context: Context) -> Outcome:
@@ -144,5 +160,7 @@ def _outcome(operation: Operation, answer: Answer, context: Context) -> Outcome:
     return Outcome(content, code, kind, operation.name, answer.executed)
 
 
-def _original(error: GraphQLError) -> BaseException | None:
-    return error.original_error
+def _ahead(answer: Answer) -> Ahead | None:
+    """The first error that says that this process is not as far as a cursor."""
+    causes = (error.original_error for error in answer.errors)
+    return next((cause for cause in causes if isinstance(cause, Ahead)), None)

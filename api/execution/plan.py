@@ -68,6 +68,8 @@ class Run:
     rows: RowMemory
     wait: Callable[[Awaitable[Any]], Awaitable[Any]]
     """Waits, within the deadline."""
+    in_time: Callable[[], None]
+    """Refuses to go on when the deadline has passed."""
     value: Any = None
     """The message of a subscription: what its field has this time."""
 
@@ -91,11 +93,14 @@ class Plan:
     """A query, compiled."""
 
     roots: tuple[Root, ...]
+    fields: int
+    """How many fields it has, each as often as fragments lead to it."""
 
     async def run(self, run: Run) -> dict[str, Any]:
         """The answer; anything raised means: ask the stock executor."""
         answer: dict[str, Any] = {}
         for root in self.roots:
+            run.in_time()
             value = root.resolve(None, run)
             if isawaitable(value):
                 value = await run.wait(value)
@@ -125,14 +130,13 @@ class Planner:
         root = self._schema.query_type
         assert root is not None, "the schema has queries"
         try:
-            return Plan(
-                tuple(
-                    self._root(root, key, nodes)
-                    for key, nodes in self._collect(operation.selection_set, root).items()
-                )
+            roots = tuple(
+                self._root(root, key, nodes)
+                for key, nodes in self._collect(operation.selection_set, root).items()
             )
         except Unplannable:
             return None
+        return Plan(roots, self._fields)
 
     def plan_messages(self, operation: OperationDefinitionNode) -> Plan | None:
         """The plan of a subscription's messages; None if they have to go the stock way."""
@@ -143,7 +147,7 @@ class Planner:
             complete = self._complete(root.fields[nodes[0].name.value].type, nodes)
         except Unplannable:
             return None
-        return Plan((Root(key, lambda _, run: run.value, complete),))
+        return Plan((Root(key, lambda _, run: run.value, complete),), self._fields)
 
     def _root(self, parent: GraphQLObjectType, key: str, nodes: list[FieldNode]) -> Root:
         field = self._field(parent, nodes[0])

@@ -18,6 +18,10 @@ from graph.model.view import CHUNK_BITS, CHUNK_MASK, FleetView
 
 Make = Callable[..., list[dict[str, Any]]]
 
+KEYS_KEPT_MAX = 50
+"""Keys of a row whose function is remembered; nobody draws more columns than that."""
+MAKERS_KEPT_MAX = 500
+"""Functions remembered."""
 VALUE, CELL, NAME = "value", "cell", "name"
 """Where a column's values come from: a list of their own, the index, the names in the index."""
 
@@ -45,13 +49,17 @@ class Table:
             return make(numbers, *[_values(*pair, view, numbers) for pair in pairs])
 
 
-class _Constant(str):
-    """What stands in every row."""
+@dataclass(frozen=True, slots=True)
+class _Constant:
+    """What stands in every row; equal to no word that says where values come from."""
 
-    __slots__ = ()
+    text: str
 
 
-def _form(column: Column | str) -> str:
+Form = str | _Constant
+
+
+def _form(column: Column | str) -> Form:
     if isinstance(column, str):
         return _Constant(column)
     if column.cells is None:
@@ -73,9 +81,17 @@ def _values(
     return () if isinstance(column, str) else column.read(view, numbers, **given)
 
 
-@lru_cache(maxsize=1_024)
-def row_maker(keys: tuple[str, ...], forms: tuple[str, ...]) -> Make:
+def row_maker(keys: tuple[str, ...], forms: tuple[Form, ...]) -> Make:
     """A function of the numbers and one source per key that makes one dictionary per row."""
+    return _remembered(keys, forms) if len(keys) <= KEYS_KEPT_MAX else _compiled(keys, forms)
+
+
+@lru_cache(maxsize=MAKERS_KEPT_MAX)
+def _remembered(keys: tuple[str, ...], forms: tuple[Form, ...]) -> Make:
+    return _compiled(keys, forms)
+
+
+def _compiled(keys: tuple[str, ...], forms: tuple[Form, ...]) -> Make:
     sources = [f"s{position}" for position in range(len(keys))]
     listed = [position for position, form in enumerate(forms) if form == VALUE]
     shown = ", ".join(
@@ -92,9 +108,9 @@ def row_maker(keys: tuple[str, ...], forms: tuple[str, ...]) -> Make:
     return made
 
 
-def _expression(position: int, form: str) -> str:
+def _expression(position: int, form: Form) -> str:
     if isinstance(form, _Constant):
-        return repr(str(form))
+        return repr(form.text)
     if form == VALUE:
         return f"v{position}"
     return f"s{position}[a][b]" + ("._name_" if form == NAME else "")

@@ -7,12 +7,11 @@ from enum import Enum
 import strawberry
 
 from api.context import Context
+from api.schema.history import Recorded
 from api.schema.names import Name, Revision
-from api.schema.ref import Node
 from graph.model import access as core
 from graph.model.ref import Kind, Ref
 from graph.model.selector import Everything
-from graph.model.view import FleetView
 from graph.scoped import readable
 from graph.targeting.syntax import to_text
 
@@ -34,7 +33,7 @@ class Role(Enum):
 
 
 @strawberry.type(description="A role, and the clusters it is held over.")
-class Permission:
+class HeldRole:
     """One role of a viewer."""
 
     role: Role = strawberry.field(description="The role.")
@@ -61,15 +60,15 @@ class Viewer:
         return sorted(self.context.actor.claims)
 
     @strawberry.field(description="What you may do, and where.")
-    def permissions(self) -> list[Permission]:
+    def permissions(self) -> list[HeldRole]:
         """Each role held anywhere."""
-        found: list[Permission] = []
+        found: list[HeldRole] = []
         for role in core.Role:
             scope = self.context.access.scope(role)
             if scope is not None:
                 seen = readable(scope, self.context.seen)
                 found.append(
-                    Permission(
+                    HeldRole(
                         role=Role(role.value),
                         scope=to_text(scope, self.context.seen) if seen else None,
                         everywhere=isinstance(scope, Everything),
@@ -79,10 +78,9 @@ class Viewer:
 
 
 @strawberry.type(description="A role over the clusters of a scope, given to somebody.")
-class Grant(Node):
+class Grant(Recorded):
     """A grant of one view."""
 
-    view: strawberry.Private[FleetView]
     grant: strawberry.Private[core.Grant]
 
     def ref(self) -> Ref:

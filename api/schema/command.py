@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -33,6 +33,7 @@ from api.schema.intent import Intent, description_of, inside
 from api.schema.label_commands import DeclareLabelInput, RemoveLabelInput
 from api.schema.names import Revision
 from api.schema.selector_commands import DeleteSelectorInput, SaveSelectorInput
+from graph.access import role_for
 from graph.model.command import COMMANDS_MAX, Batch, Command
 from graph.model.names import Revision as CoreRevision
 
@@ -94,7 +95,7 @@ class ApplyInput:
     def batch(self, context: Context) -> Batch:
         """The batch of the core."""
         signature = Signature(self.reason, self.expected_revision, self.idempotency_key)
-        return signature.batch(context, [each.chosen() for each in self.commands])
+        return signature.batch(context, (each.chosen() for each in self.commands))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +106,17 @@ class Signature:
     expected_revision: Revision | None
     idempotency_key: str | None
 
-    def batch(self, context: Context, intents: Sequence[Intent]) -> Batch:
-        """These commands, by the actor of ``context``."""
+    def batch(self, context: Context, intents: Iterable[Intent]) -> Batch:
+        """These commands, by the actor of ``context``.
+
+        The core decides who may; whoever has a role nowhere is refused before more is read.
+        """
         found: list[Command] = []
         for position, intent in enumerate(intents):
             with inside("commands", position):
-                found.append(intent.command())
+                command = intent.command()
+                context.access.need(role_for(command))
+                found.append(command)
         return self.sign(context, *found)
 
     def sign(self, context: Context, *commands: Command) -> Batch:

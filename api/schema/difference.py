@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import strawberry
 
 from api.context import Context
 from api.schema.change import Changeset
+from api.schema.history import AfterRevision
+from api.schema.listing import First, checked_first
 from api.schema.names import Revision
-from api.schema.page import Asked, ClusterConnection
+from api.schema.page import PAGE, After, Asked, ClusterConnection
 from graph.difference import Diff
 from graph.model.cluster_set import ClusterSet
 from graph.model.selector import Selector
 from graph.model.view import FleetView
 from graph.page import Order
 
-First = Annotated[int, strawberry.argument(description="How many in the page.")]
-After = Annotated[str | None, strawberry.argument(description="The endCursor of the page before.")]
+CHANGESETS = 20
+CHANGESETS_MAX = 500
 
 
 @strawberry.type(description="How a set has changed between two revisions, and by what.")
@@ -40,12 +40,12 @@ class SetDiff:
         return Revision(self.diff.after)
 
     @strawberry.field(description="Clusters in the set now that were not in it.")
-    def gained(self, first: First = 50, after: After = None) -> ClusterConnection:
+    def gained(self, first: First = PAGE, after: After = None) -> ClusterConnection:
         """What came."""
         return self._page(self.diff.gained, self.later, first, after)
 
     @strawberry.field(description="Clusters that were in the set, as they were, and are not now.")
-    def lost(self, first: First = 50, after: After = None) -> ClusterConnection:
+    def lost(self, first: First = PAGE, after: After = None) -> ClusterConnection:
         """What went."""
         return self._page(self.diff.lost, self.earlier, first, after)
 
@@ -53,12 +53,11 @@ class SetDiff:
         description="The changesets that can have moved the set, newest first: they touched a"
         " cluster that came or went, a group that holds one, or what the selector names."
     )
-    def changesets(
-        self, first: Annotated[int, strawberry.argument(description="How many at most.")] = 20
-    ) -> list[Changeset]:
+    def changesets(self, first: First = CHANGESETS, after: AfterRevision = None) -> list[Changeset]:
         """What did it."""
-        shown = self.diff.changesets[: max(first, 0)]
-        return [Changeset(view=self.later, changeset=each) for each in shown]
+        count = checked_first(first, CHANGESETS_MAX, "changesets")
+        older = [each for each in self.diff.changesets if after is None or each.revision < after]
+        return [Changeset(view=self.later, changeset=each) for each in older[:count]]
 
     @strawberry.field(description="Whether `changesets` can be all of them: looking is bounded.")
     def complete(self) -> bool:

@@ -15,8 +15,8 @@ import strawberry
 
 from api.schema.names import Json
 from graph.model.change import Change, Entity
-from graph.model.inventory import Capacity, Cluster, Group
 from graph.model.hours import OpeningHours
+from graph.model.inventory import Capacity, Cluster, Group
 from graph.model.names import GroupNumber
 from graph.model.selector import Selector
 from graph.model.view import FleetView, path_of
@@ -109,7 +109,9 @@ def _plain(value: Any) -> object:
 
 
 def _days(days: Mapping[str, tuple[Any, ...]]) -> list[dict[str, object]]:
-    return [{"day": day, "intervals": [asdict(each) for each in held]} for day, held in days.items()]
+    return [
+        {"day": day, "intervals": [asdict(each) for each in held]} for day, held in days.items()
+    ]
 
 
 def _path(number: GroupNumber, view: FleetView) -> str | None:

@@ -64,11 +64,10 @@ class Recorded(Node):
     context: strawberry.Private[Context]
     view: strawberry.Private[FleetView]
 
-    @strawberry.field(description="What happened to it up to the revision it is read at,"
-        " newest first.")
-    async def history(
-        self, first: First = LINES, after: AfterRevision = None
-    ) -> list[HistoryLine]:
+    @strawberry.field(
+        description="What happened to it up to the revision it is read at, newest first."
+    )
+    async def history(self, first: First = LINES, after: AfterRevision = None) -> list[HistoryLine]:
         """Its past."""
         count = checked_first(first, LINES_MAX, "changes")
         lines = await self.context.engine.history(self.ref(), self.context.access)

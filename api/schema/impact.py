@@ -12,8 +12,8 @@ from api.schema.change import AfterId, Change, changes_of
 from api.schema.command import ApplyInput
 from api.schema.errors import Conflict, Denied, Invalid, NotFound, Rejected, Unavailable
 from api.schema.failure import failure_of
-from api.schema.names import Name, Revision, RevisionOrTime
 from api.schema.listing import LISTED, First
+from api.schema.names import Name, Revision, RevisionOrTime
 from api.schema.page import PAGE, After, Asked, ClusterConnection
 from api.schema.revert import RevertScope, plan
 from graph.engine import Preview as CorePreview

@@ -6,20 +6,23 @@ revision and within what its reader may see.
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Annotated, Any
 
 import strawberry
 
 from api.columns import COLUMN
 from api.context import Context
 from api.schema import inventory_columns as columns
-from api.schema.change import HistoryLine
+from api.schema.history import Recorded
 from api.schema.hours import OpeningHours, opening_hours_of
 from api.schema.inventory_enums import ClusterKind, Mode, Reconciler
 from api.schema.label import Label
+from api.schema.listing import LISTED, LISTED_MAX, AfterName, First, checked_first
 from api.schema.names import GroupPath, LabelValue, Name, Revision
-from api.schema.ref import Node
 from graph.model import inventory as core
+from graph.model.errors import TrellisError
 from graph.model.names import ClusterNumber, GroupNumber
 from graph.model.ref import Kind, Ref
 from graph.model.view import FleetView, path_of
@@ -28,12 +31,8 @@ from graph.targeting.syntax import to_text
 
 GROUPS_SHOWN_MAX = 10_000
 """Groups in one list of children."""
-
-
-async def history_of(context: Context, view: FleetView, ref: Ref, first: int) -> list[HistoryLine]:
-    """The newest ``first`` changes of one object."""
-    lines = await context.engine.history(ref, context.access)
-    return [HistoryLine(view=view, line=line) for line in lines[: max(first, 0)]]
+REACHED = 50
+"""Saved selectors shown of a cluster: each is worked out."""
 
 
 @strawberry.type(description="What a cluster offers to workloads.")
@@ -41,17 +40,21 @@ class Capacity:
     """Processor, memory and storage."""
 
     cpu_millicores: int = strawberry.field(description="Thousandths of a processor core.")
-    memory_mib: float = strawberry.field(description="Memory in mebibytes.")
-    storage_mib: float = strawberry.field(description="Storage in mebibytes.")
+    memory_mib: float = strawberry.field(
+        description="Memory in mebibytes: a whole number, which may be larger than an Int."
+    )
+    storage_mib: float = strawberry.field(
+        description="Storage in mebibytes: a whole number, which may be larger than an Int."
+    )
 
 
 @strawberry.type(description="One cluster at one site.")
-class Cluster(Node):
+class Cluster(Recorded):
     """A cluster of one view."""
 
-    context: strawberry.Private[Context]
-    view: strawberry.Private[FleetView]
     number: strawberry.Private[ClusterNumber]
+    leads: strawberry.Private[bool] = True
+    """Whether it speaks for the list it is in: what cannot be asked of any is refused once."""
 
     def ref(self) -> Ref:
         """Which object this is."""
@@ -103,26 +106,41 @@ class Cluster(Node):
         return Revision(columns.revisions(self.view, [self.number])[0])
 
     @strawberry.field(
-        description="The value of one label; null where it has none.",
+        description="The value of one label; null where it has none. A label key that is not there"
+        " is refused, once for a list.",
         metadata={COLUMN: columns.LABEL_VALUES},
     )
     def label(
         self, key: Annotated[Name, strawberry.argument(description="The label key.")]
     ) -> LabelValue | None:
         """One label."""
-        value = columns.label_values(self.view, [self.number], key=key)[0]
+        value = self._cell(columns.label_values, key=key)
         return None if value is None else LabelValue(value)
 
     @strawberry.field(
-        description="Where it is in a hierarchy; null where it is in no group of it.",
-        metadata={COLUMN: columns.PLACES},
+        description="Where it is in a hierarchy that gives each cluster one place; null where it is"
+        " in no group of it. A hierarchy that is not there, or gives many, is refused, once for a"
+        " list.",
+        metadata={COLUMN: columns.PLACE},
     )
     def place(
         self, hierarchy: Annotated[Name, strawberry.argument(description="The hierarchy.")]
     ) -> GroupPath | None:
         """The path of its direct membership."""
-        path = columns.places(self.view, [self.number], hierarchy=hierarchy)[0]
+        path = self._cell(columns.place, hierarchy=hierarchy)
         return None if path is None else GroupPath(path)
+
+    @strawberry.field(
+        description="All its places in a hierarchy, in order. A hierarchy that is not there is"
+        " refused.",
+        metadata={COLUMN: columns.PLACES},
+    )
+    def places(
+        self, hierarchy: Annotated[Name, strawberry.argument(description="The hierarchy.")]
+    ) -> list[GroupPath]:
+        """The paths of its direct memberships."""
+        found: Sequence[str] = self._cell(columns.all_places, hierarchy=hierarchy) or ()
+        return [GroupPath(each) for each in found]
 
     @strawberry.field(description="All its labels, by key.")
     def labels(self) -> list[Label]:
@@ -155,21 +173,29 @@ class Cluster(Node):
         found = self._cluster().opening_hours
         return None if found is None else opening_hours_of(found)
 
-    @strawberry.field(description="The saved selectors that choose it.")
-    def saved_selectors(self) -> list[SavedSelector]:
+    @strawberry.field(description="The saved selectors that choose it, by name.")
+    def saved_selectors(
+        self, first: First = REACHED, after: AfterName = None
+    ) -> list[SavedSelector]:
         """Which saved selectors reach this cluster."""
-        return [
+        count = checked_first(first, LISTED_MAX, "saved selectors")
+        resolve = self.context.engine.resolve
+        reached = (
             SavedSelector(context=self.context, view=self.view, saved=saved)
             for saved in self.view.saved_selectors()
-            if self.number in self.context.engine.resolve(saved.selector, self.view)
-        ]
+            if (after is None or saved.name > after)
+            and self.number in resolve(saved.selector, self.view)
+        )
+        return list(islice(reached, count))
 
-    @strawberry.field(description="What happened to it, newest first.")
-    async def history(
-        self, first: Annotated[int, strawberry.argument(description="How many at most.")] = 50
-    ) -> list[HistoryLine]:
-        """Its past."""
-        return await history_of(self.context, self.view, self.ref(), first)
+    def _cell(self, read: Callable[..., Sequence[Any]], **given: str) -> Any:
+        """One cell of a column; nothing where the first of the list is refused it."""
+        try:
+            return read(self.view, [self.number], **given)[0]
+        except TrellisError:
+            if self.leads:
+                raise
+            return None
 
     def _cluster(self) -> core.Cluster:
         found = self.view.cluster(self.number)
@@ -178,11 +204,9 @@ class Cluster(Node):
 
 
 @strawberry.type(description="A place in one hierarchy.")
-class Group(Node):
+class Group(Recorded):
     """A group of one view."""
 
-    context: strawberry.Private[Context]
-    view: strawberry.Private[FleetView]
     group: strawberry.Private[core.Group]
 
     def ref(self) -> Ref:
@@ -219,13 +243,12 @@ class Group(Node):
         return group_of(self.context, self.view, self.group.parent)
 
     @strawberry.field(description="The groups right below, by name.")
-    def children(
-        self, first: Annotated[int, strawberry.argument(description="How many at most.")] = 1_000
-    ) -> list[Group]:
+    def children(self, first: First = LISTED, after: AfterName = None) -> list[Group]:
         """The children."""
-        below = sorted(self.view.children(self.group.number).items())
-        shown = below[: min(max(first, 0), GROUPS_SHOWN_MAX)]
-        return [group_of(self.context, self.view, number) for _, number in shown]
+        count = checked_first(first, GROUPS_SHOWN_MAX, "groups")
+        below = self.view.children(self.group.number).items()
+        behind = below if after is None else (each for each in below if each[0] > after)
+        return [group_of(self.context, self.view, number) for _, number in sorted(behind)[:count]]
 
     @strawberry.field(description="How many groups are right below.")
     def child_count(self) -> int:
@@ -242,20 +265,11 @@ class Group(Node):
         """The revision of its last change."""
         return Revision(self.group.changed)
 
-    @strawberry.field(description="What happened to it, newest first.")
-    async def history(
-        self, first: Annotated[int, strawberry.argument(description="How many at most.")] = 50
-    ) -> list[HistoryLine]:
-        """Its past."""
-        return await history_of(self.context, self.view, self.ref(), first)
-
 
 @strawberry.type(description="A named tree of groups.")
-class Hierarchy(Node):
+class Hierarchy(Recorded):
     """A hierarchy of one view."""
 
-    context: strawberry.Private[Context]
-    view: strawberry.Private[FleetView]
     hierarchy: strawberry.Private[core.Hierarchy]
 
     def ref(self) -> Ref:
@@ -296,11 +310,9 @@ class Hierarchy(Node):
 
 
 @strawberry.type(description="A selector under a name, usable in others as @name.")
-class SavedSelector(Node):
+class SavedSelector(Recorded):
     """A saved selector of one view."""
 
-    context: strawberry.Private[Context]
-    view: strawberry.Private[FleetView]
     saved: strawberry.Private[core.SavedSelector]
 
     def ref(self) -> Ref:
@@ -335,13 +347,6 @@ class SavedSelector(Node):
     def changed(self) -> Revision:
         """The revision of its last change."""
         return Revision(self.saved.changed)
-
-    @strawberry.field(description="What happened to it, newest first.")
-    async def history(
-        self, first: Annotated[int, strawberry.argument(description="How many at most.")] = 50
-    ) -> list[HistoryLine]:
-        """Its past."""
-        return await history_of(self.context, self.view, self.ref(), first)
 
 
 def group_of(context: Context, view: FleetView, number: GroupNumber) -> Group:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from api.columns import Column
 from graph.model import inventory as core
-from graph.model.names import ClusterNumber, GroupNumber
-from graph.model.view import FleetView, path_of
+from graph.model.errors import Invalid, NotFound
+from graph.model.names import ClusterNumber, GroupNumber, did_you_mean, nearest, quoted
+from graph.model.view import Column as CoreColumn
+from graph.model.view import Columns, FleetView, path_of
+from graph.targeting.missing import listing
 
 Numbers = Sequence[ClusterNumber]
 
@@ -50,12 +54,60 @@ def revisions(view: FleetView, numbers: Numbers) -> Sequence[int]:
 def label_values(
     view: FleetView, numbers: Numbers, *, key: str
 ) -> Sequence[core.LabelValue | None]:
-    """One label."""
+    """One label; refused if there is no such key."""
+    check_label_key(view, key)
     return view.label_column(key).many(numbers)
 
 
-def places(view: FleetView, numbers: Numbers, *, hierarchy: str) -> Sequence[str | None]:
-    """The path of the direct membership in a hierarchy; the first by number where it has many."""
+def place(view: FleetView, numbers: Numbers, *, hierarchy: str) -> Sequence[str | None]:
+    """The one place in a hierarchy; refused if it gives many, or is not there."""
+    check_place(view, hierarchy)
+    path = _path_inside(view, hierarchy)
+    memberships = view.columns.memberships.many(numbers)
+    return [next(filter(None, map(path, groups)), None) for groups in memberships]
+
+
+def all_places(view: FleetView, numbers: Numbers, *, hierarchy: str) -> Sequence[Sequence[str]]:
+    """Every place in a hierarchy, by path; refused if it is not there."""
+    check_hierarchy(view, hierarchy)
+    path = _path_inside(view, hierarchy)
+    memberships = view.columns.memberships.many(numbers)
+    return [sorted(filter(None, map(path, groups))) for groups in memberships]
+
+
+def check_label_key(view: FleetView, key: str) -> None:
+    """Refuse a label key that is not there."""
+    if view.label_key(key) is None:
+        known = [each.name for each in view.label_keys()]
+        raise _missing("label key", "label keys", key, known).at("key")
+
+
+def check_hierarchy(view: FleetView, name: str) -> core.Hierarchy:
+    """The hierarchy, or its refusal if it is not there."""
+    found = view.hierarchy(name)
+    if found is None:
+        known = [each.name for each in view.hierarchies()]
+        raise _missing("hierarchy", "hierarchies", name, known).at("hierarchy")
+    return found
+
+
+def check_place(view: FleetView, hierarchy: str) -> None:
+    """Refuse a hierarchy that is not there, or in which a cluster may have many places."""
+    if check_hierarchy(view, hierarchy).mode is core.Mode.MANY:
+        raise Invalid(
+            f"a cluster may have many places in {hierarchy}",
+            hint=f"use places(hierarchy: {quoted(hierarchy)})",
+            path=("hierarchy",),
+        )
+
+
+def _missing(noun: str, nouns: str, name: str, known: Sequence[str]) -> NotFound:
+    said = (did_you_mean(nearest(name[:64], known)), listing(nouns, known))
+    return NotFound(f"no {noun} called {quoted(name)}", hint="  ".join(filter(None, said)))
+
+
+def _path_inside(view: FleetView, hierarchy: str) -> Callable[[GroupNumber], str | None]:
+    """The path of a group, looked up once; None for one of another hierarchy."""
     known: dict[GroupNumber, str | None] = {}
 
     def path(group: GroupNumber) -> str | None:
@@ -65,16 +117,27 @@ def places(view: FleetView, numbers: Numbers, *, hierarchy: str) -> Sequence[str
             known[group] = path_of(view, group) if inside else None
         return known[group]
 
-    memberships = view.columns.memberships.many(numbers)
-    return [next(filter(None, map(path, groups)), None) for groups in memberships]
+    return path
+
+
+def _label_cells(view: FleetView, key: str) -> Sequence[Sequence[core.LabelValue | None]]:
+    check_label_key(view, key)
+    return view.label_column(key).chunks
+
+
+def _cells(
+    pick: Callable[[Columns], CoreColumn[Any]],
+) -> Callable[[FleetView], Sequence[Sequence[Any]]]:
+    return lambda view: pick(view.columns).chunks
 
 
 IDS = Column(ids)
-NAMES = Column(names, lambda view: view.columns.name.chunks)
-TITLES = Column(titles, lambda view: view.columns.title.chunks)
-KINDS = Column(kinds, lambda view: view.columns.kind.chunks, named=True)
-RECONCILERS = Column(reconcilers, lambda view: view.columns.reconciler.chunks, named=True)
-TIME_ZONES = Column(time_zones, lambda view: view.columns.time_zone.chunks)
-REVISIONS = Column(revisions, lambda view: view.columns.changed.chunks)
-LABEL_VALUES = Column(label_values, lambda view, key: view.label_column(key).chunks)
-PLACES = Column(places)
+NAMES = Column(names, _cells(lambda columns: columns.name))
+TITLES = Column(titles, _cells(lambda columns: columns.title))
+KINDS = Column(kinds, _cells(lambda columns: columns.kind), named=True)
+RECONCILERS = Column(reconcilers, _cells(lambda columns: columns.reconciler), named=True)
+TIME_ZONES = Column(time_zones, _cells(lambda columns: columns.time_zone))
+REVISIONS = Column(revisions, _cells(lambda columns: columns.changed))
+LABEL_VALUES = Column(label_values, _label_cells)
+PLACE = Column(place)
+PLACES = Column(all_places)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import strawberry
 
+from api.schema.history import Recorded
 from api.schema.inventory_enums import LabelType
 from api.schema.names import LabelValue, Name, Revision
-from api.schema.ref import Node
 from graph.model import inventory as core
 from graph.model.ref import Kind, Ref
-from graph.model.view import FleetView
 
 
 @strawberry.type(description="One label of one cluster.")
@@ -21,10 +20,9 @@ class Label:
 
 
 @strawberry.type(description="A label's name, its one type, and which values and unit it has.")
-class LabelKey(Node):
+class LabelKey(Recorded):
     """A label key of one view."""
 
-    view: strawberry.Private[FleetView]
     key: strawberry.Private[core.LabelKey]
 
     def ref(self) -> Ref:

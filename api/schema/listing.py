@@ -42,7 +42,9 @@ T = TypeVar("T")
 def checked_first(first: int, most: int, nouns: str) -> int:
     """``first``, or the one refusal of a length that no list has."""
     if not 0 <= first <= most:
-        raise Invalid(f"the first {first:,} {nouns}", hint=f"ask for 0 to {most:,}", path=("first",))
+        raise Invalid(
+            f"the first {first:,} {nouns}", hint=f"ask for 0 to {most:,}", path=("first",)
+        )
     return first
 
 

@@ -8,16 +8,15 @@ takes several messages, all but the last carry the cursor of the step before.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Annotated
 
 import strawberry
 
-from api.columns import Rows
 from api.context import Context
 from api.schema.change import Changeset
 from api.schema.inventory import Cluster
 from api.schema.names import Cursor, Name
+from api.schema.page import rows_of
 from graph.model.names import ClusterNumber
 from graph.model.ref import Kind, Ref
 from graph.model.view import FleetView
@@ -130,9 +129,4 @@ ClusterSetEvent = Annotated[
 
 def rows(context: Context, numbers: Sequence[ClusterNumber]) -> list[Cluster]:
     """Clusters of what ``context`` sees, for the executor to read column by column."""
-    make = partial(_cluster, context)
-    return Rows(context.seen, numbers, make)  # type: ignore[return-value]  # a list to whoever reads it
-
-
-def _cluster(context: Context, number: ClusterNumber) -> Cluster:
-    return Cluster(context=context, view=context.seen, number=number)
+    return rows_of(context, context.seen, numbers)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
+from typing import Annotated
 
 import strawberry
 
@@ -27,7 +28,11 @@ from graph.model.selector import Everything, Selector
 from graph.model.view import FleetView
 from graph.page import Order, Page
 
+PAGE = 50
+"""Clusters in a page whose size is not given."""
 CURSOR_LENGTH_MAX = 400
+
+After = Annotated[str | None, strawberry.argument(description="The endCursor of the page before.")]
 
 
 @strawberry.enum(description="What a page of clusters is ordered by.")
@@ -42,7 +47,10 @@ class ClusterOrder(Enum):
 class PageInfo:
     """The Relay page."""
 
-    has_next_page: bool = strawberry.field(description="Whether more follow.")
+    has_next_page: bool = strawberry.field(
+        description="Whether more follow. Of the log: or may, for looking back is bounded; a page"
+        " of it may be short, or empty, and still have a next one."
+    )
     has_previous_page: bool = strawberry.field(description="Whether the page began after another.")
     start_cursor: str | None = strawberry.field(description="The cursor of the first.")
     end_cursor: str | None = strawberry.field(description="Pass it as `after` for the next page.")
@@ -68,6 +76,13 @@ class Asked:
     after: str | None
     _page: Page | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what can be no page; how large one may be is the engine's to say."""
+        if self.first < 0:
+            raise Invalid(
+                f"a page of {self.first:,} clusters", hint="ask for 0 or more", path=("first",)
+            )
+
     def total(self) -> int:
         """How many clusters there are in all."""
         if isinstance(self.chosen, ClusterSet):
@@ -89,8 +104,9 @@ class Asked:
         return self._page
 
     def cluster(self, number: ClusterNumber) -> Cluster:
-        """One cluster of the page."""
-        return Cluster(context=self.context, view=self.view, number=number)
+        """One cluster of the page, the first of which speaks for all."""
+        leads = number == self.page().clusters[0]
+        return Cluster(context=self.context, view=self.view, number=number, leads=leads)
 
     def cursor(self, number: ClusterNumber) -> str:
         """The cursor behind one cluster of the page."""
@@ -112,11 +128,7 @@ class ClusterConnection:
     @strawberry.field(description="The clusters of this page.")
     def nodes(self) -> list[Cluster]:
         """The clusters, without cursors."""
-        asked = self.asked
-        make: Callable[[ClusterNumber], Cluster] = partial(
-            _cluster, context=asked.context, view=asked.view
-        )
-        return Rows(asked.view, asked.page().clusters, make)  # type: ignore[return-value]  # a list to whoever reads it
+        return rows_of(self.asked.context, self.asked.view, self.asked.page().clusters)
 
     @strawberry.field(description="The clusters of this page with their cursors.")
     def edges(self) -> list[ClusterEdge]:
@@ -141,8 +153,17 @@ class ClusterConnection:
         )
 
 
-def _cluster(number: ClusterNumber, *, context: Context, view: FleetView) -> Cluster:
-    return Cluster(context=context, view=view, number=number)
+def rows_of(context: Context, view: FleetView, numbers: Sequence[ClusterNumber]) -> list[Cluster]:
+    """Clusters of ``view``, for the executor to read column by column."""
+    head = numbers[0] if numbers else None
+    make = partial(_cluster, context, view, head)
+    return Rows(view, numbers, make)  # type: ignore[return-value]  # a list to whoever reads it
+
+
+def _cluster(
+    context: Context, view: FleetView, head: ClusterNumber | None, number: ClusterNumber
+) -> Cluster:
+    return Cluster(context=context, view=view, number=number, leads=number == head)
 
 
 def _encode(place: Cursor, order: Order, key: str) -> str:

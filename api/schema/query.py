@@ -8,18 +8,25 @@ import strawberry
 
 from api.context import Context
 from api.schema.access import Grant, Viewer
+from api.schema.change import ObjectKind
 from api.schema.command import ApplyInput
-from api.schema.impact import PreviewResult, preview
+from api.schema.difference import CHANGESETS
+from api.schema.history import LINES, LINES_MAX, AfterRevision, HistoryLine, told
+from api.schema.impact import PreviewResult, preview, preview_revert
+from api.schema.intent import inside
 from api.schema.inventory import Cluster, Group, Hierarchy, SavedSelector
 from api.schema.label import LabelKey
+from api.schema.listing import First, checked_first
 from api.schema.log import ChangesetConnection, changesets
-from api.schema.names import Cursor, Revision, RevisionOrTime
+from api.schema.names import Cursor, Name, Revision, RevisionOrTime
 from api.schema.ref import Node, ref_from
+from api.schema.revert import RevertScope
 from api.schema.view import Fleet
 from graph.index.snapshot import Snapshot
 from graph.model import access, inventory
 from graph.model.errors import Invalid, Unavailable
 from graph.model.names import Revision as CoreRevision
+from graph.model.ref import Kind
 from graph.model.view import FleetView, entity_of
 
 NODES_MAX = 1_000
@@ -75,7 +82,7 @@ class Query:
     async def changesets(
         self,
         info: Info,
-        first: Annotated[int, strawberry.argument(description="How many in the page.")] = 20,
+        first: First = CHANGESETS,
         after: Annotated[
             Cursor | None, strawberry.argument(description="The endCursor of the page before.")
         ] = None,
@@ -101,6 +108,43 @@ class Query:
         info.context.fresh = True
         return await preview(info.context, input)
 
+    @strawberry.field(
+        description="What a revert would do, and what it would leave as it is; not written."
+    )
+    async def preview_revert(
+        self,
+        info: Info,
+        to: Annotated[
+            RevisionOrTime, strawberry.argument(description="The revision or time to go back to.")
+        ],
+        scope: Annotated[RevertScope, strawberry.argument(description="What is taken back.")],
+    ) -> PreviewResult:
+        """A dry run of a revert."""
+        info.context.fresh = True
+        return await preview_revert(info.context, to, scope)
+
+    @strawberry.field(
+        description="What happened to an object that is no longer there, newest first: the last of"
+        " its kind to be removed under this name."
+    )
+    async def history_of_gone(
+        self,
+        info: Info,
+        kind: Annotated[ObjectKind, strawberry.argument(description="What kind of object.")],
+        name: Annotated[
+            Name, strawberry.argument(description="Its last name; of a group the last segment.")
+        ],
+        first: First = LINES,
+        after: AfterRevision = None,
+    ) -> list[HistoryLine] | None:
+        """The past of what is gone."""
+        context = info.context
+        count = checked_first(first, LINES_MAX, "changes")
+        with inside("name"):
+            gone = Kind(str(kind.value))
+            lines = await context.engine.history_of_gone(gone, name, context.access)
+        return told(lines, context.seen, count, after)
+
     @strawberry.field(description="Who you are, and what you may do.")
     def viewer(self, info: Info) -> Viewer:
         """The actor."""
@@ -117,7 +161,7 @@ async def _fleet(
         newest = await _reached(context, CoreRevision(at_least))
     if as_of is None:
         return Fleet(context=context, view=engine.seen(context.access, newest))
-    return Fleet(context=context, view=await context.at(await engine.as_of(as_of.value)))
+    return Fleet(context=context, view=await context.at(as_of.value))
 
 
 async def _reached(context: Context, revision: CoreRevision) -> Snapshot:
@@ -143,11 +187,11 @@ def node_of(context: Context, view: FleetView, identity: str) -> Node | None:
         case inventory.Hierarchy():
             found = Hierarchy(context=context, view=view, hierarchy=entity)
         case inventory.LabelKey():
-            found = LabelKey(view=view, key=entity)
+            found = LabelKey(context=context, view=view, key=entity)
         case inventory.SavedSelector():
             found = SavedSelector(context=context, view=view, saved=entity)
         case access.Grant() if context.access.reads_grants:
-            found = Grant(view=view, grant=entity)
+            found = Grant(context=context, view=view, grant=entity)
         case _:
             pass
     return found

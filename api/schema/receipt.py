@@ -9,13 +9,14 @@ from typing import Annotated
 import strawberry
 
 from api.context import Context
+from api.schema.change import AfterId
 from api.schema.errors import Conflict, Denied, Invalid, NotFound, Rejected, Unavailable
+from api.schema.listing import LISTED, First, behind, checked_first
 from api.schema.names import Cursor, Revision
 from api.schema.query import NODES_MAX, node_of
 from api.schema.ref import Node
 from api.schema.view import Fleet
 from graph.model.change import Receipt
-from graph.model.errors import Invalid as CoreInvalid
 
 GONE = " Null, with an error, if you may not read it any more."
 
@@ -50,22 +51,19 @@ class Applied:
         description="The objects the batch wrote and did not remove, in a fixed order, at that"
         " revision." + GONE
     )
-    async def objects(
-        self, first: Annotated[int, strawberry.argument(description="How many at most.")] = 100
-    ) -> list[Node] | None:
+    async def objects(self, first: First = LISTED, after: AfterId = None) -> list[Node] | None:
         """What changed and is still there, as far as it may be seen."""
-        if not 0 <= first <= NODES_MAX:
-            raise CoreInvalid(f"the first {first:,} objects", hint=f"ask for 0 to {NODES_MAX:,}")
+        count = checked_first(first, NODES_MAX, "objects")
         if not self.receipt.changed:
             return []
         fleet = await self._fleet()
         changeset = await self.context.engine.changeset(self.receipt.revision)
         found = (
             node_of(fleet.context, fleet.view, str(change.ref))
-            for change in changeset.changes
+            for change in behind(changeset.changes, after, lambda change: str(change.ref))
             if change.after is not None
         )
-        return list(islice(_there(found), first))
+        return list(islice(_there(found), count))
 
     @strawberry.field(description="The fleet at that revision." + GONE)
     async def fleet(self) -> Fleet | None:

@@ -12,6 +12,7 @@ from api.schema.intent import inside
 from api.schema.names import GroupPath, RevisionOrTime
 from api.schema.ref import ref_from
 from graph.decide.revert import Everything, Part, Parts, RevertPlan, Scope, Subtree
+from graph.model.access import Role
 from graph.model.errors import Invalid, NotFound
 from graph.model.names import quoted, split_path
 from graph.model.view import FleetView, group_at
@@ -56,8 +57,9 @@ class RevertScope:
 
 async def plan(context: Context, to: RevisionOrTime, scope: RevertScope) -> RevertPlan:
     """The command that takes ``scope`` back, and what cannot come back."""
+    context.access.need(Role.EDITOR)  # before anything is read for it
     with inside("to"):
-        then = await context.at(await context.engine.as_of(to.value))
+        then = await context.at(to.value)
     with inside("scope"):
         asked = _scope(scope, (then, context.seen))
     found = await context.engine.plan_revert(asked, then.cursor.revision, context.actor)

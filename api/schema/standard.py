@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import strawberry
 
 from api.context import Context
-from api.schema.page import Asked, ClusterConnection
+from api.schema.listing import First
+from api.schema.page import PAGE, After, Asked, ClusterConnection
 from graph.decide.standards import Standard as CoreStandard
 from graph.model.view import FleetView
 from graph.page import Order
@@ -32,13 +31,7 @@ class Standard:
         return self.standard.rule
 
     @strawberry.field(description="The clusters that break it.")
-    def broken(
-        self,
-        first: Annotated[int, strawberry.argument(description="How many in the page.")] = 50,
-        after: Annotated[
-            str | None, strawberry.argument(description="The endCursor of the page before.")
-        ] = None,
-    ) -> ClusterConnection:
+    def broken(self, first: First = PAGE, after: After = None) -> ClusterConnection:
         """Who breaks it."""
         asked = Asked(self.context, self.view, self.standard.broken, first, Order.NAME, after)
         return ClusterConnection(asked=asked)

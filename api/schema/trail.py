@@ -19,7 +19,7 @@ from api.schema.change import Changeset as ShownChangeset
 from api.schema.message import CaughtUp, Gained, Lost, Progress, ResyncRequired, Snapshot
 from api.schema.names import Cursor as ShownCursor
 from api.schema.selector import SelectorInput, read_selector
-from graph.access import access_of
+from graph.access import access_of, reader_scope
 from graph.difference import MovingSet
 from graph.model import errors
 from graph.model.access import Actor, Grant
@@ -207,7 +207,10 @@ class SetTrail(Trail):
         if after is not None:
             await self._reached(after)
         steps = context.engine.follow_set(
-            self._read, after, lambda view: context.engine.seen(context.access, view)
+            self._read,
+            after,
+            lambda view: context.engine.seen(context.access, view),
+            lambda view: reader_scope(context.access.actor, view),
         )
         async with aclosing(steps):
             step = await anext(steps)

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import strawberry
 
-from api.columns import Rows
 from api.context import Context
 from api.schema.access import Grant
 from api.schema.difference import SetDiff, diff_of
@@ -17,35 +16,49 @@ from api.schema.explanation import (
     completion_of,
     read,
 )
-from api.schema.facets import Bucket, CrossTab, Facet, FacetInput, TreeRow, tree_row
+from api.schema.facets import (
+    CrossTab,
+    Facet,
+    FacetInput,
+    TreeRow,
+    cross_tab_of,
+    dimension_of,
+    facet_of,
+    group_number,
+    tree_rows,
+)
+from api.schema.intent import inside
 from api.schema.inventory import Cluster, Group, Hierarchy, SavedSelector, group_of
 from api.schema.label import LabelKey
-from api.schema.names import Cursor, GroupPath, LabelValue, Name, Revision, Seconds
-from api.schema.page import Asked, ClusterConnection, ClusterOrder
+from api.schema.listing import LISTED, AfterName, First, by_name, checked_first
+from api.schema.names import Cursor, GroupPath, Name, Revision, Seconds
+from api.schema.page import PAGE, After, Asked, ClusterConnection, ClusterOrder
 from api.schema.selector import SelectorInput, read_selector
 from api.schema.standard import Standard
-from graph.facets import ByGroup, ByLabel, Dimension
 from graph.model.cluster_set import ClusterSet
-from graph.model.errors import Denied, Invalid, Span, TrellisError
-from graph.model.names import GroupNumber, quoted
+from graph.model.errors import Denied, Invalid, NotFound
 from graph.model.names import Revision as CoreRevision
-from graph.model.selector import Everything, Selector, Under
+from graph.model.names import did_you_mean, quoted
+from graph.model.selector import Everything, Selector
 from graph.model.view import FleetView, group_at
 from graph.page import Order
-from graph.targeting.missing import no_cluster
+from graph.targeting.missing import nearest_clusters
 
-FIRST = 50
-"""Clusters in a page whose size is not given."""
 DEPTH = 3
+DEPTH_MAX = 1_000
 FACETS_MAX = 20
 COMPLETIONS = 20
+COMPLETIONS_MAX = 100
 
 Where = Annotated[
     SelectorInput | None, strawberry.argument(description="Which clusters; all by default.")
 ]
 
 
-@strawberry.type(description="The fleet at one revision.")
+@strawberry.type(
+    description="The fleet at one revision. A question that can be refused is null where it is, and"
+    " the others are answered."
+)
 class Fleet:
     """One view, as its reader may see it."""
 
@@ -73,19 +86,14 @@ class Fleet:
         self,
         where: Where = None,
         order_by: Annotated[
-            list[ClusterOrder] | None, strawberry.argument(description="By name by default.")
-        ] = None,
-        first: Annotated[int, strawberry.argument(description="How many in the page.")] = FIRST,
-        after: Annotated[
-            str | None, strawberry.argument(description="The endCursor of the page before.")
-        ] = None,
-    ) -> ClusterConnection:
+            ClusterOrder, strawberry.argument(description="By name by default.")
+        ] = ClusterOrder.NAME,
+        first: First = PAGE,
+        after: After = None,
+    ) -> ClusterConnection | None:
         """The answer to the question this is all about."""
-        if first < 0:
-            raise Invalid(f"a page of {first:,} clusters", hint="ask for 0 or more")
-        asked = Asked(
-            self.context, self.view, self._selector(where), first, _order(order_by), after
-        )
+        order = Order(str(order_by.value))
+        asked = Asked(self.context, self.view, self._selector(where), first, order, after)
         return ClusterConnection(asked=asked)
 
     @strawberry.field(description="One cluster; null if there is none of that name.")
@@ -106,25 +114,30 @@ class Fleet:
         number = group_at(self.view, path)
         return None if number is None else group_of(self.context, self.view, number)
 
-    @strawberry.field(description="All hierarchies, by name.")
-    def hierarchies(self) -> list[Hierarchy]:
+    @strawberry.field(description="The hierarchies, by name.")
+    def hierarchies(self, first: First = LISTED, after: AfterName = None) -> list[Hierarchy] | None:
         """The hierarchies."""
         return [
             Hierarchy(context=self.context, view=self.view, hierarchy=each)
-            for each in self.view.hierarchies()
+            for each in by_name(self.view.hierarchies(), first, after, "hierarchies")
         ]
 
-    @strawberry.field(description="All label keys, by name.")
-    def label_keys(self) -> list[LabelKey]:
+    @strawberry.field(description="The label keys, by name.")
+    def label_keys(self, first: First = LISTED, after: AfterName = None) -> list[LabelKey] | None:
         """The label keys."""
-        return [LabelKey(view=self.view, key=each) for each in self.view.label_keys()]
+        return [
+            LabelKey(context=self.context, view=self.view, key=each)
+            for each in by_name(self.view.label_keys(), first, after, "label keys")
+        ]
 
-    @strawberry.field(description="All saved selectors, by name.")
-    def saved_selectors(self) -> list[SavedSelector]:
+    @strawberry.field(description="The saved selectors, by name.")
+    def saved_selectors(
+        self, first: First = LISTED, after: AfterName = None
+    ) -> list[SavedSelector] | None:
         """The saved selectors."""
         return [
             SavedSelector(context=self.context, view=self.view, saved=each)
-            for each in self.view.saved_selectors()
+            for each in by_name(self.view.saved_selectors(), first, after, "saved selectors")
         ]
 
     @strawberry.field(description="One saved selector; null if there is none of that name.")
@@ -137,12 +150,15 @@ class Fleet:
             return None
         return SavedSelector(context=self.context, view=self.view, saved=saved)
 
-    @strawberry.field(description="All grants, by name; for admins of the whole fleet.")
-    def grants(self) -> list[Grant]:
+    @strawberry.field(description="The grants, by name; for admins of the whole fleet.")
+    def grants(self, first: First = LISTED, after: AfterName = None) -> list[Grant] | None:
         """The grants."""
         if not self.context.access.reads_grants:
             raise Denied("the grants are for admins to read", hint="viewer shows your own")
-        return [Grant(view=self.view, grant=each) for each in self.view.grants()]
+        return [
+            Grant(context=self.context, view=self.view, grant=each)
+            for each in by_name(self.view.grants(), first, after, "grants")
+        ]
 
     @strawberry.field(description="Declared standards, and the clusters that break them.")
     def standards(self) -> list[Standard]:
@@ -158,25 +174,32 @@ class Fleet:
         top: Annotated[GroupPath, strawberry.argument(name="root", description="Its topmost.")],
         depth: Annotated[int, strawberry.argument(description="How far down.")] = DEPTH,
         where: Where = None,
-    ) -> list[TreeRow]:
+    ) -> list[TreeRow] | None:
         """Roll-up along one hierarchy."""
-        rows = self.context.engine.tree(
-            self._group(top), depth=depth, within=self._within(where), view=self.view
-        )
-        made = Rows(self.view, rows, tree_row, kept=False)
-        return made  # type: ignore[return-value]  # a list to whoever reads it
+        if not 0 <= depth <= DEPTH_MAX:
+            raise Invalid(f"{depth:,} levels", hint=f"ask for 0 to {DEPTH_MAX:,}", path=("depth",))
+        with inside("root"):
+            number = group_number(self.context, self.view, top)
+        within = self._within(where)
+        rows = self.context.engine.tree(number, depth=depth, within=within, view=self.view)
+        self.context.count_tree_rows(len(rows))
+        return tree_rows(self.view, rows)
 
     @strawberry.field(description="Counts by each of some dimensions.")
     def facets(
         self,
         by: Annotated[list[FacetInput], strawberry.argument(description="What to count by.")],
         where: Where = None,
-    ) -> list[Facet]:
+    ) -> list[Facet] | None:
         """Counts per child of a group or value of a label."""
         if len(by) > FACETS_MAX:
-            raise Invalid(f"{len(by):,} facets", hint=f"ask for at most {FACETS_MAX}")
+            raise Invalid(f"{len(by):,} facets", hint=f"ask for at most {FACETS_MAX}", path=("by",))
         within = self._within(where)
-        return [self._facet(each, within) for each in by]
+        found: list[Facet] = []
+        for place, each in enumerate(by):
+            with inside("by", place):
+                found.append(facet_of(self.context, self.view, each, within))
+        return found
 
     @strawberry.field(description="Counts of two dimensions at once.")
     def cross_tab(
@@ -184,26 +207,30 @@ class Fleet:
         rows: Annotated[FacetInput, strawberry.argument(description="What the rows are.")],
         columns: Annotated[FacetInput, strawberry.argument(description="What the columns are.")],
         where: Where = None,
-    ) -> CrossTab:
+    ) -> CrossTab | None:
         """A table of counts."""
-        table = self.context.engine.cross_tab(
-            self._dimension(rows),
-            self._dimension(columns),
-            within=self._within(where),
-            view=self.view,
-        )
-        return CrossTab(table=table)
+        context, view = self.context, self.view
+        with inside("rows"):
+            tall = dimension_of(context, view, rows)
+        with inside("columns"):
+            wide = dimension_of(context, view, columns)
+        return cross_tab_of(context, view, tall, wide, self._within(where))
 
     @strawberry.field(description="Why a cluster is in or out, and what would change that.")
     def explain(
         self,
         cluster: Annotated[Name, strawberry.argument(description="The cluster's name.")],
         where: Annotated[SelectorInput, strawberry.argument(description="The selector.")],
-    ) -> Explanation:
+    ) -> Explanation | None:
         """An explanation."""
         number = self.view.cluster_number(cluster)
         if number is None:
-            raise no_cluster(self.view, cluster, cluster, Span(1, len(cluster)))
+            raise NotFound(
+                f"no cluster called {quoted(cluster)}",
+                hint=did_you_mean(nearest_clusters(self.view, cluster))
+                or "cluster names are exact; select by group or label to find it",
+                path=("cluster",),
+            )
         found = self.context.engine.explain(number, self._selector(where), self.view)
         return Explanation(context=self.context, view=self.view, explanation=found)
 
@@ -219,12 +246,11 @@ class Fleet:
         self,
         text: Annotated[str, strawberry.argument(description="The selector so far.")],
         position: Annotated[int, strawberry.argument(description="Characters before the cursor.")],
-        first: Annotated[int, strawberry.argument(description="How many at most.")] = COMPLETIONS,
-    ) -> list[Completion]:
+        first: First = COMPLETIONS,
+    ) -> list[Completion] | None:
         """Candidates for an editor."""
-        found = self.context.engine.complete(
-            text, position, self.view, count_max=max(0, min(first, 100))
-        )
+        count = checked_first(first, COMPLETIONS_MAX, "completions")
+        found = self.context.engine.complete(text, position, self.view, count_max=count)
         return [completion_of(each) for each in found]
 
     @strawberry.field(description="How a set has changed since an earlier revision, and by what.")
@@ -234,54 +260,19 @@ class Fleet:
             Revision, strawberry.argument(name="from", description="The earlier revision.")
         ],
         where: Annotated[SelectorInput, strawberry.argument(description="Which clusters.")],
-    ) -> SetDiff:
+    ) -> SetDiff | None:
         """The difference of a set between two revisions."""
-        before = await self.context.engine.as_of(CoreRevision(from_))
-        earlier = await self.context.at(before)
+        with inside("from"):
+            earlier = await self.context.at(CoreRevision(from_))
         return await diff_of(self.context, earlier, self.view, self._selector(where))
 
     def _selector(self, where: SelectorInput | None) -> Selector:
         if where is None:
             return Everything()
-        try:
+        with inside("where"):
             return read_selector(where, self.context, self.view)
-        except TrellisError as refusal:
-            raise refusal.at("where") from None
 
     def _within(self, where: SelectorInput | None) -> ClusterSet:
         if where is None:
             return self.view.everything()
         return self.context.engine.resolve(self._selector(where), self.view)
-
-    def _group(self, path: GroupPath) -> GroupNumber:
-        found = self.context.engine.parse(path, self.view)
-        if not isinstance(found, Under):
-            raise Invalid(f"{quoted(path)} is not a group path", hint="write /geo/us")
-        return found.group
-
-    def _dimension(self, given: FacetInput) -> Dimension:
-        if given.group is not strawberry.UNSET and given.group is not None:
-            return ByGroup(self._group(given.group))
-        assert given.label is not None, "the input has exactly one field"
-        return ByLabel(given.label)
-
-    def _facet(self, given: FacetInput, within: ClusterSet) -> Facet:
-        dimension = self._dimension(given)
-        total = len(within) or 1
-        buckets = [
-            Bucket(value=LabelValue(each.value), count=each.clusters, share=each.clusters / total)
-            for each in self.context.engine.facet(dimension, within=within, view=self.view)
-        ]
-        return Facet(
-            group=given.group if isinstance(dimension, ByGroup) else None,
-            label=given.label if isinstance(dimension, ByLabel) else None,
-            buckets=buckets,
-        )
-
-
-def _order(given: list[ClusterOrder] | None) -> Order:
-    if not given:
-        return Order.NAME
-    if len(given) > 1:
-        raise Invalid("a page has one order", hint="both orders are total: give one of them")
-    return Order(str(given[0].value))

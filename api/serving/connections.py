@@ -13,6 +13,7 @@ closes sockets as if it were coming back at once. Here
 from __future__ import annotations
 
 import asyncio
+from typing import cast
 
 from uvicorn._types import ASGIReceiveEvent, ASGISendEvent
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
@@ -21,6 +22,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from api.serving.pacing import Paced
 from api.settings import ApiSettings
+from api.web.door import Scope, mark_stalled
 
 HEAD_BYTES_MAX = 65_536
 """Bytes of a request before its body."""
@@ -61,7 +63,7 @@ class _Watched(asyncio.Protocol):
         super().pause_writing()
         self._stop_watching()
         loop = asyncio.get_running_loop()
-        self._stall = loop.call_later(self.stall_seconds, self.transport.abort)
+        self._stall = loop.call_later(self.stall_seconds, self._break_off)
 
     def resume_writing(self) -> None:
         """The buffer is being read."""
@@ -72,6 +74,15 @@ class _Watched(asyncio.Protocol):
         """There is nobody to wait for."""
         self._stop_watching()
         super().connection_lost(exc)
+
+    def answered_scope(self) -> Scope | None:
+        """What the app was told of the request or socket it is answering."""
+        raise NotImplementedError
+
+    def _break_off(self) -> None:
+        if (scope := self.answered_scope()) is not None:
+            mark_stalled(scope)
+        self.transport.abort()
 
     def _stop_watching(self) -> None:
         if self._stall is not None:
@@ -154,6 +165,10 @@ class Connection(_Watched, Paced, HttpToolsProtocol):
             self.release()
         super().handle_websocket_upgrade()
 
+    def answered_scope(self) -> Scope | None:
+        """That of the request under way, not of one that waits for its turn."""
+        return cast(Scope, self.cycle.scope) if self.cycle else None
+
     def ready(self) -> bool:
         """Whether no request waits for its turn."""
         return not self.pipeline
@@ -195,6 +210,10 @@ class Connection(_Watched, Paced, HttpToolsProtocol):
 
 class Socket(_Watched, Paced, WebSocketsSansIOProtocol):
     """A socket that is told why it ends, and that ends even if nobody reads that."""
+
+    def answered_scope(self) -> Scope | None:
+        """That of the handshake."""
+        return cast(Scope, self.scope) if self.handshake_initiated else None
 
     async def receive(self) -> ASGIReceiveEvent:
         """As the base does, which then reads on; but first comes what was read already."""

@@ -1,7 +1,7 @@
 """Listening: the server around the app, and the end it needs.
 
 uvicorn ends a stopped process as if by the signal. Here the first signal to stop turns ``/readyz``
-and lets requests under way finish, a second does not wait, and either way the process ends well.
+and lets what is under way finish, a second does not wait, and either way the process ends well.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import asyncio
 import signal
 import socket
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import uvicorn
@@ -65,6 +65,7 @@ class Server(uvicorn.Server):
         super().__init__(_config(app, settings))
         self._readiness = readiness
         self._notice_seconds = settings.notice_seconds
+        self._drain_seconds = settings.drain_seconds
         self._when_started = started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -74,7 +75,14 @@ class Server(uvicorn.Server):
             self._when_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """As the base does, but the app is told of the end even when nobody waits for requests."""
+        """As the base does, which breaks sockets off: first they have time to end by themselves.
+
+        The app is told of the end even when nobody waits for requests.
+        """
+        self._readiness.drain()
+        for server in self.servers:
+            server.close()
+        await self._finish()
         await super().shutdown(sockets)
         if self.force_exit:
             await self.lifespan.shutdown()
@@ -83,6 +91,7 @@ class Server(uvicorn.Server):
         """Drain; a second time, do not wait."""
         if self._readiness.draining:
             self.should_exit = self.force_exit = True
+            self._readiness.stopping.hurry()
             return
         self._readiness.drain()
         asyncio.get_running_loop().call_later(self._notice_seconds, self._exit)
@@ -98,6 +107,15 @@ class Server(uvicorn.Server):
         finally:
             for each in STOP_SIGNALS:
                 loop.remove_signal_handler(each)
+
+    async def _finish(self) -> None:
+        """Wait for those who end by themselves; requests under way have what time is left."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._drain_seconds
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(until):
+                await self._readiness.stopping.over()
+        self.config.timeout_graceful_shutdown = max(1, round(until - loop.time()))
 
     def _exit(self) -> None:
         self.should_exit = True
@@ -119,5 +137,4 @@ def _config(app: Any, settings: ApiSettings) -> uvicorn.Config:
         server_header=False,
         backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=max(1, round(settings.drain_seconds)),
     )

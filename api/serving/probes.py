@@ -7,7 +7,6 @@ lately enough for its answers to be worth having, and is not about to stop.
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 
 import orjson
@@ -15,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from api.web.stopping import Stopping
 from graph.engine import Engine
 from graph.model.names import Revision
 
@@ -41,17 +41,16 @@ class Readiness:
     def __init__(self, engine: Engine, *, stale_seconds: float) -> None:
         self._engine = engine
         self._stale_seconds = stale_seconds
-        self.drained = asyncio.Event()
-        """Set when the process is about to stop: streams end, sockets are closed."""
+        self.stopping = Stopping()
 
     @property
     def draining(self) -> bool:
         """Whether the process is about to stop."""
-        return self.drained.is_set()
+        return self.stopping.begun.is_set()
 
     def drain(self) -> None:
         """Send no more requests, and let go of streams."""
-        self.drained.set()
+        self.stopping.begun.set()
 
     def state(self) -> State:
         """How it stands now."""

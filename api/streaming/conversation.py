@@ -1,22 +1,24 @@
 """Conversations: what is said over one open socket, in graphql-transport-ws.
 
-One reads, one writes, one watches the token. Whichever of them ends first says why, and that is
-why the socket is closed.
+One reads, one writes, one watches the token, one waits for the end of the process. Whichever of
+them ends first says why, and that is why the socket is closed. When it is the token or the process
+that ends, streams end at once, and what else is under way has the time to be answered.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from graphql import OperationType
+
 from api.caller.identity import Identified, Identity, Peer, Unauthenticated
 from api.caller.rate import Rates
-from api.execution.request import GraphQLRequest
 from api.problems import refusal
-from api.refusals import TooMany
+from api.refusals import SlowReader, TooMany
 from api.settings import ApiSettings
 from api.streaming.calls import Calls
 from api.streaming.frames import (
@@ -30,17 +32,13 @@ from api.streaming.frames import (
     Ping,
     Pong,
     Subscribe,
-    complete_frame,
-    error_frame,
-    next_head,
     read_frame,
 )
-from api.streaming.hub import Subscription
 from api.streaming.lease import Lease
-from api.streaming.outbox import Outbox, SlowReader
-from api.streaming.stream import Payload
+from api.streaming.operation import SocketOperation
+from api.streaming.outbox import Outbox
 from api.web.door import Door, Receive, Send
-from graph.model.change import Cursor
+from api.web.stopping import Stopping, stopping
 from graph.model.errors import TrellisError
 
 BURST = 16
@@ -60,8 +58,7 @@ class House:
     door: Door
     identity: Identity
     settings: ApiSettings
-    drained: asyncio.Event
-    """Set when the process is about to stop."""
+    stopping: Stopping
     rates: Rates
     """How fast each socket is read."""
 
@@ -81,11 +78,13 @@ class Conversation:
         self._introduced = asyncio.Event()
         self._name = f"{peer.client} {id(self):x}"
         self._heard = 0
-        self.operations: dict[str, _Operation] = {}
+        self._ending: TrellisError | None = None
+        """Why nothing new is begun."""
+        self.operations: dict[str, SocketOperation] = {}
 
     async def hold(self, arrived: Arrived) -> Closing:
         """Talk until there is a reason not to; everything that was begun is let go."""
-        parts = [self._read(arrived), self._write(), self._watch()]
+        parts = [self._read(arrived), self._write(), self._watch(), self._stop()]
         tasks = [asyncio.create_task(part) for part in parts]
         try:
             ways: list[asyncio.Future[Any]] = [*tasks, self._outbox.slow]
@@ -103,7 +102,7 @@ class Conversation:
         """Write what is still to be said."""
         await self._outbox.flush()
 
-    # the three parts
+    # the four parts
 
     async def _read(self, arrived: Arrived) -> NoReturn:
         wait_seconds = self._house.settings.socket_init_seconds
@@ -128,13 +127,27 @@ class Conversation:
         await self._introduced.wait()
         assert self._lease is not None, "it is set before"
         house = self._house
-        error = await self._lease.over(
-            house.identity, house.drained, house.settings.recheck_seconds
-        )
+        reason = await self._lease.over(house.identity, house.settings.recheck_seconds)
+        await self._let_go(reason, house.settings.execution_seconds)
+        raise Closing(Close.FORBIDDEN, reason.message)
+
+    async def _stop(self) -> NoReturn:
+        await self._house.stopping.begun.wait()
+        reason = stopping()
+        await self._let_go(reason, self._house.settings.drain_seconds)
+        raise Closing(Close.GOING_AWAY, reason.message)
+
+    async def _let_go(self, reason: TrellisError, within_seconds: float) -> None:
+        """Begin nothing more, end streams, and wait for the answers to all else."""
+        self._ending = reason
         for operation in list(self.operations.values()):
-            operation.fail([refusal(error)])
-        code = Close.FORBIDDEN if isinstance(error, Unauthenticated) else Close.GOING_AWAY
-        raise Closing(code, error.message)
+            if operation.kind is OperationType.SUBSCRIPTION:
+                operation.stop(reason)
+        waiting = [each.task for each in self.operations.values() if each.task is not None]
+        if waiting:
+            await asyncio.wait(waiting, timeout=within_seconds)
+        for operation in list(self.operations.values()):
+            operation.stop(reason)
 
     def _closing(self, reason: BaseException | None) -> Closing:
         """Why the socket is closed, as it is told."""
@@ -159,8 +172,6 @@ class Conversation:
         text = message.get("text")
         if text is None:
             raise Closing(Close.BAD_REQUEST, "a binary message; send text")
-        if len(text) > self._house.settings.frame_bytes_max:
-            raise Closing(Close.TOO_BIG, "the message is too long")
         return read_frame(text)
 
     async def _pace(self) -> None:
@@ -214,9 +225,11 @@ class Conversation:
     def _begin(self, frame: Subscribe, identified: Identified) -> None:
         if frame.id in self.operations:
             raise Closing(Close.DUPLICATE, f"there is an operation {frame.id} already")
-        operation = _Operation(frame.id, self._outbox, self.operations)
+        operation = SocketOperation(frame.id, self._outbox, self.operations)
         operations_max = self._house.settings.operations_per_socket_max
         try:
+            if self._ending is not None:
+                raise self._ending
             self._house.door.allow(identified)
             if len(self.operations) > operations_max:
                 raise TooMany(
@@ -227,60 +240,6 @@ class Conversation:
             operation.fail([refusal(error)])
         else:
             operation.begin(self._house.calls, frame.request, identified)
-
-
-class _Operation:
-    """One operation of a socket: the sink of its results."""
-
-    __slots__ = ("_all", "_head", "_id", "_outbox", "_subscription", "_task", "sent")
-
-    def __init__(
-        self, operation_id: str, outbox: Outbox, all_of_them: dict[str, _Operation]
-    ) -> None:
-        self._id = operation_id
-        self._head = next_head(operation_id)
-        self._outbox = outbox
-        self._all = all_of_them
-        self._all[operation_id] = self
-        self._task: asyncio.Task[None] | None = None
-        self._subscription: Subscription | None = None
-        self.sent: Cursor | None = None
-
-    def begin(self, calls: Calls, request: GraphQLRequest, identified: Identified) -> None:
-        """Let it run by itself."""
-        self._task = asyncio.create_task(self._run(calls, request, identified))
-
-    async def _run(self, calls: Calls, request: GraphQLRequest, identified: Identified) -> None:
-        with calls.traces.operation():
-            self._subscription = await calls.run(request, identified, self)
-
-    def leave(self) -> None:
-        """The other end wants no more."""
-        self._all.pop(self._id, None)
-        if self._task is not None and not self._task.done():
-            self._task.cancel()
-        if self._subscription is not None:
-            self._subscription.leave()
-
-    def next(self, payload: Payload) -> None:
-        """One result."""
-        self._outbox.put(f"{self._head}{payload.text}}}", self, payload.cursor)
-
-    async def room(self) -> None:
-        """Wait until the socket has taken most of what it was sent."""
-        await self._outbox.room()
-
-    def fail(self, errors: Sequence[dict[str, Any]]) -> None:
-        """It could not go on."""
-        self._end(error_frame(self._id, list(errors)))
-
-    def complete(self) -> None:
-        """It has ended."""
-        self._end(complete_frame(self._id))
-
-    def _end(self, frame: str) -> None:
-        if self._all.pop(self._id, None) is not None:  # else the other end has left already
-            self._outbox.put(frame, self)
 
 
 def _wrapped(text: str) -> dict[str, Any]:

@@ -31,7 +31,6 @@ class Close(IntEnum):
     GOING_AWAY = 1001
     GONE = 1006
     """Never sent: what a connection that broke counts as."""
-    TOO_BIG = 1009
     FAULT = 1011
     TRY_LATER = 1013
     BAD_REQUEST = 4400

@@ -17,10 +17,10 @@ from graphql import GraphQLSchema
 from api.context import Context
 from api.execution.executor import Executor
 from api.execution.operations import OK
-from api.problems import refusal
+from api.problems import fault, refusal
 from api.schema.trail import Message, Trail
 from api.settings import ApiSettings
-from api.streaming.selection import Asked, Selection, fault
+from api.streaming.selection import Asked, Selection
 from api.streaming.shape import Shape, access_change
 from api.streaming.stream import Failed, Sink, Stream
 from api.telemetry.metrics import Tallies
@@ -63,17 +63,6 @@ class Hub:
         self._settings = settings
         self._tallies = tallies
         self._shapes: dict[Hashable, Shape] = {}
-        self._executed = 0
-
-    @property
-    def shapes(self) -> int:
-        """How many distinct subscriptions there are."""
-        return len(self._shapes)
-
-    @property
-    def executions(self) -> int:
-        """How many messages were worked out for shapes, whatever the number of subscribers."""
-        return self._executed + sum(shape.executions for shape in self._shapes.values())
 
     async def subscribe(self, asked: Asked, sink: Sink) -> Subscription:
         """Tell ``sink`` what it has missed, and from then on what happens.
@@ -97,7 +86,7 @@ class Hub:
         selection = Selection.of(asked, self._schema, self._executor, context)
         trail = await selection.trail()
         trail.after = asked.after or trail.after
-        stream = Stream(sink, context.access)
+        stream = Stream(sink, context.access, self._settings)
         try:
             if not await self._tell_all(stream, selection, trail.begin()):
                 return Subscription()
@@ -119,10 +108,11 @@ class Hub:
             if not await self._tell_all(stream, selection, missing):
                 shape.leave(stream)
                 return Subscription()
+            await stream.release()
         except BaseException:
             shape.leave(stream)
+            self._tallies.readers_dropped += stream.is_behind
             raise
-        stream.release()
         return Subscription(shape, stream)
 
     async def _shape(self, key: Hashable, selection: Selection, trail: Trail) -> Shape:
@@ -132,13 +122,14 @@ class Hub:
             if shape is None:
                 shape = Shape(key, trail, selection, tallies=self._tallies, ended=self._forget)
                 self._shapes[key] = shape
+                self._tallies.shapes_open += 1
                 return shape
             await shape.reached(trail.place.cursor.revision)
             if not shape.over:
                 return shape
 
     def _forget(self, shape: Shape) -> None:
-        self._executed += shape.executions
+        self._tallies.shapes_open -= 1
         del self._shapes[shape.key]
 
     async def _tell_all(
@@ -156,7 +147,8 @@ class Hub:
         if not message.last and (change := access_change(self._engine, stream)) is not None:
             raise change
         await stream.sink.room()
-        stream.sink.next(await selection.payload(message))
+        stream.refuse_behind()
+        stream.tell(await selection.payload(message))
         if message.last:
             stream.sink.complete()
         return not message.last

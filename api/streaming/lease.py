@@ -1,7 +1,7 @@
 """Leases: an open connection's right to go on, asked for again and again.
 
 A token is believed for one request. Whoever stays has to stay believed: until the token expires or
-its key is withdrawn, and until the process stops.
+its key is withdrawn.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 from api.caller.identity import Identified, Identity, Peer, Unauthenticated, still_valid
-from graph.model.errors import TrellisError, Unavailable
+from graph.model.errors import TrellisError
 
 SOONEST_SECONDS = 0.05
 """Least wait between two looks at a token that is about to expire."""
@@ -25,13 +25,10 @@ class Lease:
     authorization: str | None
     peer: Peer
 
-    async def over(
-        self, identity: Identity, drained: asyncio.Event, recheck_seconds: float
-    ) -> TrellisError:
-        """Wait until the connection has to end, and say why."""
+    async def over(self, identity: Identity, recheck_seconds: float) -> Unauthenticated:
+        """Wait until whoever is there is not believed any more, and say why."""
         while True:
-            if await _within(drained, self._wait_seconds(recheck_seconds)):
-                return Unavailable("the process is stopping", hint="connect again")
+            await asyncio.sleep(self._wait_seconds(recheck_seconds))
             try:
                 await identity.identify(self.authorization, self.peer)
             except Unauthenticated as error:
@@ -44,11 +41,3 @@ class Lease:
         expires = self.identified.expires_seconds
         left = recheck_seconds if expires is None else expires - time.time()
         return max(SOONEST_SECONDS, min(recheck_seconds, left))
-
-
-async def _within(event: asyncio.Event, seconds: float) -> bool:
-    try:
-        async with asyncio.timeout(seconds):
-            return await event.wait()
-    except TimeoutError:
-        return False

@@ -11,19 +11,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from api.refusals import SlowReader
 from api.settings import ApiSettings
 from api.web.door import Send
 from graph.model.change import Cursor
-from graph.model.errors import Unavailable
 
 BURST = 64
 """Messages written to one reader before others have a turn."""
-
-
-class SlowReader(Unavailable):
-    """The reader takes less than it is sent."""
-
-    code = "SLOW_READER"
 
 
 class Mark(Protocol):
@@ -57,12 +51,15 @@ class Outbox:
         self._room.set()
         self._loop = asyncio.get_running_loop()
         self._written = 0
+        self._closed = False
         self._timer: asyncio.TimerHandle | None = None
         self.slow: asyncio.Future[None] = self._loop.create_future()
         """Fails with ``SlowReader`` when the reader is given up."""
 
     def put(self, text: str, mark: Mark | None = None, cursor: Cursor | None = None) -> None:
-        """Have ``text`` written; then ``mark`` is at ``cursor``."""
+        """Have ``text`` written; then ``mark`` is at ``cursor``. Nothing once it is closed."""
+        if self._closed:
+            return
         self._queue.append((text, mark, cursor))
         self._bytes += len(text)
         count = len(self._queue)
@@ -100,7 +97,8 @@ class Outbox:
                 await asyncio.sleep(0)
 
     def close(self) -> None:
-        """Watch it no longer."""
+        """Take nothing more, and watch it no longer; what is there may still be flushed."""
+        self._closed = True
         if self._timer is not None:
             self._timer.cancel()
         self.slow.cancel()

@@ -123,11 +123,6 @@ class Selection:
         return Payload(orjson.dumps(content).decode(), message.cursor)
 
 
-def fault(error: Exception) -> dict[str, Any]:
-    """An exception that is no refusal, as an answer lists it: masked, and logged."""
-    return graphql_error(GraphQLError("a fault", original_error=error))
-
-
 class _Variables(Visitor):
     """Counts the uses of each variable, but for its definition."""
 

@@ -13,9 +13,9 @@ from contextlib import aclosing
 from contextvars import Context
 from typing import Any
 
-from api.problems import refusal
+from api.problems import fault, refusal
 from api.schema.trail import Message, Trail
-from api.streaming.selection import Selection, fault
+from api.streaming.selection import Selection
 from api.streaming.stream import Failed, Payload, Stream
 from api.telemetry.metrics import Tallies
 from graph.engine import Engine
@@ -50,7 +50,6 @@ class Shape:
         self._engine: Engine = trail.place.context.engine
         self._grants: Mapping[str, Grant] = trail.place.context.view.catalog.grants
         self._selection = selection
-        self.executions = 0
         self._tallies = tallies
         self._ended = ended
         self._moved = asyncio.Event()
@@ -76,12 +75,11 @@ class Shape:
             await self._moved.wait()
 
     async def _walk(self) -> None:
+        """Go along with the log. However that ends, every stream is told."""
         try:
-            await self._follow()
+            await self._follow_or_restart()
         except Failed as failure:
             self._fail(list(self.streams), failure.errors)
-        except ResyncRequired as error:
-            await self._restart(list(self.streams), error)
         except TrellisError as error:
             self._fail(list(self.streams), [refusal(error)])
         except Exception as error:
@@ -89,13 +87,21 @@ class Shape:
         finally:
             self._end()
 
+    async def _follow_or_restart(self) -> None:
+        try:
+            await self._follow()
+        except ResyncRequired as error:
+            await self._restart(list(self.streams), error)
+
     async def _follow(self) -> None:
-        """Say what every changeset has to say, until the engine is closed."""
+        """Say what every changeset has to say, until nobody is left or the engine is closed."""
         while True:
             try:
                 async with aclosing(self._engine.follow(self.trail.place.cursor)) as log:
                     async for changeset in log:
                         await self._expel()
+                        if not self.streams:
+                            return
                         messages = self.trail.take(changeset)
                         self._wake()
                         await self._say(messages)
@@ -135,7 +141,7 @@ class Shape:
             stream.end(last)
 
     async def _execute(self, message: Message) -> Payload:
-        self.executions += 1
+        self._tallies.messages_executed += 1
         return await self._selection.payload(message)
 
     def _fail(self, streams: Sequence[Stream], errors: Sequence[dict[str, Any]]) -> None:

@@ -9,19 +9,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
-from urllib.parse import urlsplit
 
 import orjson
 
 from api.caller.identity import Identified, Peer
 from api.problems import headers_of as headers_of_refusal
 from api.problems import refusal, status_of
+from api.refusals import SlowReader
 from api.settings import ApiSettings
 from api.streaming.conversation import Conversation, House
 from api.streaming.frames import PROTOCOL, Close, Closing
-from api.streaming.outbox import SlowReader
-from api.streaming.quota import Quota
-from api.web.door import Receive, Scope, Send, headers_of, peer_of
+from api.web.door import Receive, Scope, Send, headers_of, is_stalled, peer_of
+from api.web.quota import Quota
 from graph.model.errors import Denied, TrellisError
 from graph.model.names import quoted
 
@@ -53,7 +52,8 @@ class SocketView:
             return
         entry = _Entry(self._quota, caller)
         try:
-            await self._open(scope, peer, headers.authorization, entry, receive, send)
+            with self._house.stopping.waits():
+                await self._open(scope, peer, headers.authorization, entry, receive, send)
         except OSError:
             _log.info("socket of %s gone before it was open", peer.client)
         finally:
@@ -81,6 +81,8 @@ class SocketView:
         await send({"type": "websocket.accept", "subprotocol": PROTOCOL})
         conversation = Conversation(self._house, peer, authorization, receive, send)
         closing = await conversation.hold(entry.arrived)
+        if is_stalled(scope):
+            closing = Closing(Close.SLOW_READER, "the reader takes nothing", ours=False)
         if closing.code == Close.SLOW_READER:
             self._quota.dropped()
         await _close(send, closing, peer, conversation)
@@ -107,7 +109,7 @@ def check_origin(origin: str | None, peer: Peer, settings: ApiSettings) -> None:
     """Refuse the pages of other sites; who is no browser sends no origin and shows a token."""
     if origin is None or origin in settings.origins.split():
         return
-    if origin == "null" or urlsplit(origin).netloc.lower() != peer.host.lower():
+    if origin.partition("://")[2].lower() != peer.host.lower():
         raise Denied(
             f"pages of {quoted(origin)} may not open sockets here",
             hint="list the origin in TRELLIS_API_ORIGINS if it should",

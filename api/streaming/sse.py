@@ -14,19 +14,22 @@ from contextlib import suppress
 from typing import Any
 
 import orjson
+from graphql import OperationType
 
 from api.caller.identity import Identified
-from api.execution.request import GraphQLRequest
+from api.execution.documents import BadDocument
+from api.execution.operations import Prepared
 from api.problems import refusal
-from api.streaming.calls import Calls
+from api.refusals import SlowReader
 from api.streaming.conversation import House
 from api.streaming.hub import Subscription
 from api.streaming.lease import Lease
-from api.streaming.outbox import Outbox, SlowReader
-from api.streaming.quota import Quota
+from api.streaming.outbox import Outbox
 from api.streaming.stream import Payload
-from api.web.door import Receive, Scope, Send, headers_of, peer_of
+from api.web.door import Receive, Scope, Send, headers_of, is_stalled, peer_of
 from api.web.media import Media
+from api.web.quota import Quota
+from api.web.stopping import stopping, unfinished
 from graph.model.change import Cursor
 from graph.model.errors import Invalid, TrellisError
 
@@ -54,7 +57,7 @@ class EventStreams:
 
     async def __call__(
         self,
-        request: GraphQLRequest,
+        call: Prepared | BadDocument,
         identified: Identified,
         scope: Scope,
         receive: Receive,
@@ -62,30 +65,35 @@ class EventStreams:
     ) -> None:
         """Stream the results of one operation."""
         after = _resumed(scope)
-        caller = identified.actor.name
-        self._quota.enter(caller)
-        try:
-            await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-            headers = headers_of(scope)
-            lease = Lease(identified, headers.authorization, peer_of(scope, headers))
-            response = _Response(self._house, lease, receive, send)
-            reason = await response.hold(self._house.calls, request, after)
-            if isinstance(reason, SlowReader):
-                self._quota.dropped()
-            _log.info("stream of %s ended: %s", lease.peer.client, reason or "complete")
-            await response.end(reason)
-        except OSError:
-            _log.info("stream of a client that is gone")
-        finally:
-            self._quota.leave(caller)
+        headers = headers_of(scope)
+        lease = Lease(identified, headers.authorization, peer_of(scope, headers))
+        with self._quota.held(identified.actor.name):
+            try:
+                await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+                response = _Response(self._house, lease, call, receive, send)
+                reason = await response.hold(after)
+                if isinstance(reason, SlowReader) or is_stalled(scope):
+                    self._quota.dropped()
+                _log.info("stream of %s ended: %s", lease.peer.client, reason or "complete")
+                await response.end(reason)
+            except OSError:
+                _log.info("stream of a client that is gone")
 
 
 class _Response:
     """One open response: the sink of one operation."""
 
-    def __init__(self, house: House, lease: Lease, receive: Receive, send: Send) -> None:
+    def __init__(
+        self,
+        house: House,
+        lease: Lease,
+        call: Prepared | BadDocument,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         self._house = house
         self._lease = lease
+        self._call = call
         self._receive = receive
         self._send = send
         self._outbox = Outbox(send, _wrapped, house.settings, heartbeat=HEARTBEAT)
@@ -93,12 +101,10 @@ class _Response:
         self._subscription: Subscription | None = None
         self.sent: Cursor | None = None
 
-    async def hold(
-        self, calls: Calls, request: GraphQLRequest, after: Cursor | None
-    ) -> TrellisError | None:
+    async def hold(self, after: Cursor | None) -> TrellisError | None:
         """Stream until there is nothing more to say, or nobody to say it to."""
-        running = asyncio.create_task(self._run(calls, request, after))
-        parts = [self._over.wait(), self._outbox.run(), self._watch(), self._gone()]
+        running = asyncio.create_task(self._run(after))
+        parts = [self._over.wait(), self._outbox.run(), self._watch(), self._stop(), self._gone()]
         tasks: list[asyncio.Task[Any]] = [asyncio.create_task(part) for part in parts]
         try:
             ways: list[asyncio.Future[Any]] = [*tasks, self._outbox.slow]
@@ -124,12 +130,26 @@ class _Response:
 
     # the parts
 
-    async def _run(self, calls: Calls, request: GraphQLRequest, after: Cursor | None) -> None:
-        self._subscription = await calls.run(request, self._lease.identified, self, after=after)
+    async def _run(self, after: Cursor | None) -> None:
+        calls, identified = self._house.calls, self._lease.identified
+        self._subscription = await calls.run(self._call, identified, self, after=after)
 
     async def _watch(self) -> TrellisError:
-        house = self._house
-        return await self._lease.over(house.identity, house.drained, house.settings.recheck_seconds)
+        settings = self._house.settings
+        reason = await self._lease.over(self._house.identity, settings.recheck_seconds)
+        return await self._let_go(reason, settings.execution_seconds)
+
+    async def _stop(self) -> TrellisError:
+        await self._house.stopping.begun.wait()
+        return await self._let_go(stopping(), self._house.settings.drain_seconds)
+
+    async def _let_go(self, reason: TrellisError, within_seconds: float) -> TrellisError:
+        """Wait for an answer, but not for a stream to end; why it ends without."""
+        kind = self._call.kind if isinstance(self._call, Prepared) else None
+        if kind is OperationType.SUBSCRIPTION:
+            return reason
+        await asyncio.sleep(within_seconds)  # cut short by the answer
+        return unfinished(reason) if kind is OperationType.MUTATION else reason
 
     async def _gone(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":

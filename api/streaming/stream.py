@@ -6,11 +6,15 @@ once, as a ``Payload``; a sink only puts its own wrapping around it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
+from api.problems import refusal
+from api.refusals import SlowReader
+from api.settings import ApiSettings
 from graph.access import Access
 from graph.model.change import Cursor
 from graph.model.names import Revision
@@ -46,16 +50,35 @@ class Sink(Protocol):
 
 
 class Stream:
-    """One subscriber. Until it is released, what is said to everybody waits for its turn."""
+    """One subscriber. Until it is released, what is said to everybody waits for its turn.
 
-    __slots__ = ("_held", "access", "past", "sink")
+    Only so much may wait: a reader for whom the others are too far ahead has to begin again where
+    it is.
+    """
 
-    def __init__(self, sink: Sink, access: Access) -> None:
+    __slots__ = (
+        "_bytes", "_bytes_max", "_held", "_messages_max", "access", "is_behind", "past", "place",
+        "sink",
+    )  # fmt: skip
+
+    def __init__(self, sink: Sink, access: Access, settings: ApiSettings) -> None:
         self.sink = sink
         self.access = access
         self.past = Revision(0)
         """How far it has been told by itself; what the others hear about that is not for it."""
-        self._held: list[Callable[[], None]] | None = []
+        self.place: Cursor | None = None
+        """Where to resume behind what it was told by itself."""
+        self.is_behind = False
+        """Whether more had to wait for it than may."""
+        self._messages_max = settings.queue_messages_max
+        self._bytes_max = settings.queue_bytes_max
+        self._held: deque[tuple[Callable[[], None], int]] | None = deque()
+        self._bytes = 0
+
+    def tell(self, payload: Payload) -> None:
+        """Take what is said to it by itself."""
+        self.sink.next(payload)
+        self.place = payload.cursor or self.place
 
     def hear(self, payload: Payload, revision: Revision) -> None:
         """Take what is said to everybody."""
@@ -64,7 +87,7 @@ class Stream:
         if self._held is None:
             self.sink.next(payload)
         else:
-            self._held.append(partial(self.sink.next, payload))
+            self._hold(partial(self.tell, payload), len(payload.text))
 
     def end(self, last: Payload) -> None:
         """Take the last word."""
@@ -75,17 +98,41 @@ class Stream:
         """Take why it cannot go on."""
         self._do(partial(self.sink.fail, errors))
 
-    def release(self) -> None:
-        """From now on it hears everything at once."""
-        held, self._held = self._held or [], None
-        for action in held:
+    async def release(self) -> None:
+        """Say what has waited, at the reader's pace; from then on it hears everything at once."""
+        while self._held:
+            await self.sink.room()
+            self.refuse_behind()
+            action, size = self._held.popleft()
+            self._bytes -= size
             action()
+        self._held = None
+
+    def refuse_behind(self) -> None:
+        """End it if too much had to wait, with where to resume."""
+        if not self.is_behind:
+            return
+        where = "start again" if self.place is None else f"resume after {self.place}"
+        told = refusal(SlowReader("slow consumer", hint=f"read faster, and {where}"))
+        if self.place is not None:
+            told["extensions"]["cursor"] = str(self.place)
+        raise Failed([told])
 
     def _do(self, action: Callable[[], None]) -> None:
         if self._held is None:
             action()
         else:
-            self._held.append(action)
+            self._hold(action, 0)
+
+    def _hold(self, action: Callable[[], None], size: int) -> None:
+        assert self._held is not None, "it is not released"
+        full = len(self._held) >= self._messages_max or self._bytes + size > self._bytes_max
+        if self.is_behind or (size and self._held and full):
+            self.is_behind = True
+            self._held.clear()
+            return
+        self._held.append((action, size))
+        self._bytes += size
 
 
 class Failed(Exception):

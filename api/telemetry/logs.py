@@ -1,8 +1,9 @@
 """Log lines: one JSON object a line for programs, or one line of text for a terminal.
 
 A line holds no control character, whatever names and messages hold, so nobody can forge one; and
-no secret of the settings, whoever put it into a message. Every operation leaves one line. There
-are many of those, so they are gathered and written together, a moment later.
+no secret of the settings, whoever put it into a message. An operation that changed something, went
+wrong or took long leaves one line; at level debug every one does. There may be many of those, so
+they are gathered and written together, a moment later.
 """
 
 from __future__ import annotations

@@ -115,6 +115,10 @@ class Tallies:
     sockets_open: int = 0
     """Sockets and event streams."""
     subscriptions_open: int = 0
+    shapes_open: int = 0
+    """Distinct subscriptions among them."""
+    messages_executed: int = 0
+    """Messages worked out for shapes, each once, however many subscribe."""
     readers_dropped: int = 0
     """Readers closed because they were too slow."""
     rate_refused: int = 0
@@ -161,6 +165,10 @@ class Metrics:
                 "Looks for an answer in memory.",
                 lambda: _looks(tallies.responses_hit, tallies.responses_missed),
             ),
+            "trellis.messages.executed": (
+                "Messages worked out for shapes, each once, however many subscribe.",
+                lambda: [Observation(tallies.messages_executed)],
+            ),
             "trellis.readers.dropped": (
                 "Readers closed because they were too slow.",
                 lambda: [Observation(tallies.readers_dropped)],
@@ -179,6 +187,7 @@ class Metrics:
                 "",
                 lambda: tallies.subscriptions_open,
             ),
+            "trellis.shapes": ("Distinct ones among them.", "", lambda: tallies.shapes_open),
             "trellis.index.revision": ("The revision served.", "", gauges.revision),
             "trellis.index.age": ("Since the store last answered.", "s", gauges.age_seconds),
             "trellis.clusters": ("Clusters in the fleet.", "", gauges.clusters),

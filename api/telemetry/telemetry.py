@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
+from hmac import compare_digest
 
 from opentelemetry.sdk.trace.export import SpanExporter
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
@@ -41,6 +42,7 @@ class Telemetry:
         self.tallies = Tallies()
         self.traces = Traces(settings, exporter)
         self._serves_metrics = settings.metrics
+        self._metrics_token = settings.metrics_token.get_secret_value()
         self._access = access if access is not None and access.wanted else None
         self._slow_seconds = settings.slow_seconds
         self._metrics: Metrics | None = None
@@ -107,8 +109,16 @@ class Telemetry:
         await asyncio.to_thread(self.traces.close)
 
     async def _show(self, request: Request) -> Response:
+        if self._metrics_token and not self._is_shown(request):
+            return Response("show the metrics token", 401, {"www-authenticate": "Bearer"})
         body = self._metrics.exposition() if self._metrics is not None else b""
         return Response(body, media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+    def _is_shown(self, request: Request) -> bool:
+        """Whether a request has the token; comparing tells nothing of it."""
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        wanted = self._metrics_token.encode()
+        return scheme.lower() == "bearer" and compare_digest(token.strip().encode(), wanted)
 
     @contextmanager
     def _commit(self, facts: dict[str, str | int]) -> Generator[None]:
@@ -121,7 +131,7 @@ class Telemetry:
             outcome = error.code
             raise
         except BaseException:
-            outcome = "FAULT"
+            outcome = "INTERNAL"
             raise
         finally:
             self.tallies.commits.add(time.perf_counter() - started, outcome)

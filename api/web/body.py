@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
 
 from api.refusals import TooLarge, TooSlow
 from api.web.door import Receive
@@ -20,20 +18,18 @@ async def read_body(
     """The whole body, or a refusal as soon as it is too long or too slow."""
     if length is not None and length > bytes_max:
         raise _too_large(bytes_max)
-    message = await _next(receive, within_seconds)
-    body: bytes = message.get("body", b"")
-    if not message.get("more_body", False):
-        return _checked(body, bytes_max)
     try:
         async with asyncio.timeout(within_seconds):
-            return await _rest(receive, body, bytes_max)
+            return await _parts(receive, bytes_max)
     except TimeoutError:
-        raise _too_slow(within_seconds) from None
+        raise TooSlow(
+            f"the request did not arrive within {within_seconds:g} s", hint="send it faster"
+        ) from None
 
 
-async def _rest(receive: Receive, body: bytes, bytes_max: int) -> bytes:
-    parts = [body]
-    size = len(body)
+async def _parts(receive: Receive, bytes_max: int) -> bytes:
+    parts: list[bytes] = []
+    size = 0
     more = True
     while more:
         message = await receive()
@@ -44,29 +40,8 @@ async def _rest(receive: Receive, body: bytes, bytes_max: int) -> bytes:
         if size > bytes_max:
             raise _too_large(bytes_max)
         more = message.get("more_body", False)
-    return b"".join(parts)
-
-
-async def _next(receive: Receive, within_seconds: float) -> Mapping[str, Any]:
-    try:
-        async with asyncio.timeout(within_seconds):
-            message = await receive()
-    except TimeoutError:
-        raise _too_slow(within_seconds) from None
-    if message["type"] == "http.disconnect":
-        raise Gone
-    return message
-
-
-def _checked(body: bytes, bytes_max: int) -> bytes:
-    if len(body) > bytes_max:
-        raise _too_large(bytes_max)
-    return body
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _too_large(bytes_max: int) -> TooLarge:
     return TooLarge(f"the request is longer than {bytes_max:,} bytes", hint="send less at a time")
-
-
-def _too_slow(seconds: float) -> TooSlow:
-    return TooSlow(f"the request did not arrive within {seconds:g} s", hint="send it faster")

@@ -7,14 +7,7 @@ nothing at all.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
+from api.web.door import Endpoint, Message, Receive, Scope, Send
 
 PREFLIGHT_SECONDS = 600
 """How long a browser remembers what it was told before it asks again."""

@@ -21,11 +21,15 @@ from graph.engine import Engine
 from graph.model.errors import TrellisError, Unavailable
 
 Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
 Header = tuple[bytes, bytes]
 
 _CONTENT: Mapping[Media, Header] = {media: (b"content-type", media.value) for media in Media}
+_STALLED = "trellis.stalled"
+"""Where the server tells the app so: to the app, every end of a connection looks the same."""
 PRIVATE: tuple[Header, ...] = (
     (b"cache-control", b"private, no-cache"),
     (b"vary", b"Authorization, Accept"),
@@ -71,6 +75,16 @@ def peer_of(scope: Scope, headers: Headers) -> Peer:
     """Who is at the other end, and whom they think they talk to."""
     client = scope.get("client")
     return Peer(client[0] if client else "", headers.host)
+
+
+def mark_stalled(scope: Scope) -> None:
+    """Note that a connection is broken off because its reader takes nothing."""
+    scope["state"][_STALLED] = True
+
+
+def is_stalled(scope: Scope) -> bool:
+    """Whether a connection that is gone was broken off because its reader took nothing."""
+    return _STALLED in scope.get("state", ())
 
 
 class Door:

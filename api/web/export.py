@@ -12,14 +12,14 @@ import csv
 import io
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs
 
 import orjson
 
 from api.schema import inventory_columns as columns
 from graph.engine import Engine
-from graph.model.errors import Invalid, NotFound
+from graph.model.errors import Invalid
 from graph.model.names import ClusterNumber, did_you_mean, nearest, quoted
 from graph.model.selector import Everything
 from graph.model.view import FleetView
@@ -111,34 +111,32 @@ def _fields(query_string: bytes) -> dict[str, str]:
 
 
 def _column(name: str, view: FleetView) -> Read:
-    """A plain field, ``label:key``, or ``place:hierarchy``."""
+    """A plain field, ``label:key``, ``place:hierarchy`` or ``places:hierarchy``."""
     kind, colon, key = name.partition(":")
     if not colon:
         if name in _PLAIN:
             return _PLAIN[name]
         close = did_you_mean(nearest(name, _PLAIN, count=1))
-        known = f"columns: {', '.join(_PLAIN)}, label:<key>, place:<hierarchy>"
+        known = f"columns: {', '.join(_PLAIN)}, label:<key>, place:<hierarchy>, places:<hierarchy>"
         raise Invalid(f"there is no column {quoted(name)}", hint=f"{close} {known}".strip())
     if kind == "label":
-        _refuse_unknown("label key", key, [each.name for each in view.label_keys()])
+        columns.check_label_key(view, key)
         return lambda at, numbers: columns.label_values(at, numbers, key=key)
     if kind == "place":
-        _refuse_unknown("hierarchy", key, [each.name for each in view.hierarchies()])
-        return lambda at, numbers: columns.places(at, numbers, hierarchy=key)
+        columns.check_place(view, key)
+        return lambda at, numbers: columns.place(at, numbers, hierarchy=key)
+    if kind == "places":
+        columns.check_hierarchy(view, key)
+        return lambda at, numbers: columns.all_places(at, numbers, hierarchy=key)
     raise Invalid(
-        f"there is no column {quoted(name)}", hint="write label:<key> or place:<hierarchy>"
+        f"there is no column {quoted(name)}",
+        hint="write label:<key>, place:<hierarchy> or places:<hierarchy>",
     )
 
 
-def _refuse_unknown(noun: str, name: str, known: list[str]) -> None:
-    if name not in known:
-        close = did_you_mean(nearest(name, known, count=1))
-        raise NotFound(
-            f"no {noun} called {quoted(name)}", hint=close or f"known: {', '.join(known)}"
-        )
-
-
 def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        return " ".join(cast("list[str]", value))
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str) and value.startswith(_FORMULA):

@@ -15,7 +15,8 @@ import orjson
 
 from api import problems
 from api.caller.identity import Identified
-from api.execution.operations import OK, Operations, Outcome
+from api.execution.documents import BadDocument
+from api.execution.operations import OK, Operations, Outcome, Prepared
 from api.execution.request import GraphQLRequest, read_query_string, read_request
 from api.refusals import NoMedia, WrongMedia, WrongMethod
 from api.settings import ApiSettings
@@ -39,7 +40,8 @@ from graph.engine import Engine
 from graph.model.access import Role
 from graph.model.errors import TrellisError
 
-Stream = Callable[[GraphQLRequest, Identified, Scope, Receive, Send], Awaitable[None]]
+Stream = Callable[[Prepared | BadDocument, Identified, Scope, Receive, Send], Awaitable[None]]
+"""Answers by an event stream; what is wrong with a document is said in it."""
 
 
 class GraphQLView:
@@ -114,10 +116,11 @@ class GraphQLView:
                 await _send_kept(send, kept, media, headers.if_none_match if by_get else b"")
                 return
         request = await self._request(body, by_get=by_get)
-        if media is Media.EVENTS:
-            await self._stream(request, identified, scope, receive, send)
-            return
         long = len(body) > self._settings.body_bytes_max
+        if media is Media.EVENTS:
+            asked = self._prepared(request, queries_only=by_get, long=long)
+            await self._stream(asked, identified, scope, receive, send)
+            return
         outcome = await self._operations.answer(request, identified, queries_only=by_get, long=long)
         data = orjson.dumps(outcome.content)
         self._door.tell(outcome.kind, outcome.name, outcome.code, started, identified)
@@ -128,6 +131,14 @@ class GraphQLView:
         if outcome.view is view and key is not None:
             self.responses.keep(view, key, response, len(body))
         await send_answer(send, 200, data, media, ((b"etag", response.etag),))
+
+    def _prepared(
+        self, request: GraphQLRequest, *, queries_only: bool, long: bool
+    ) -> Prepared | BadDocument:
+        try:
+            return self._operations.prepare(request, queries_only=queries_only, long=long)
+        except BadDocument as error:
+            return error
 
     def _check_form(self, method: str, headers: Headers, media: Media | None) -> bool:
         """Whether the request came by GET; refused unless method and media types fit."""

@@ -57,7 +57,10 @@ def register_cluster(
         kind=command.kind,
         reconciler=_check_reconciler(command.kind, command.reconciler),
         labels=merge_labels({}, labels, frozenset()),
-        memberships=_check_memberships(view, (find_group(view, path) for path in command.groups)),
+        memberships=_check_memberships(
+            view,
+            (find_group(view, each, "groups", at) for at, each in enumerate(command.groups)),
+        ),
         capacity=_check_capacity(command.capacity),
         time_zone=check_time_zone(command.time_zone),
         opening_hours=command.opening_hours and check_opening_hours(command.opening_hours),
@@ -70,7 +73,7 @@ def update_cluster(
     command: UpdateCluster, view: FleetView, revision: Revision
 ) -> tuple[Change, ...]:
     """The cluster with what the command states."""
-    before = find_cluster(view, command.name)
+    before = find_cluster(view, command.name, "name")
     new = {key: value for key, value in command.labels.items() if value is not None}
     labels, declared = check_labels(new, view, revision)
     removed = frozenset(key for key, value in command.labels.items() if value is None)
@@ -99,15 +102,15 @@ def update_cluster(
 
 def retire_cluster(command: RetireCluster, view: FleetView, _: Revision) -> tuple[Change, ...]:
     """The cluster gone, unless a stored selector names it."""
-    before = find_cluster(view, command.name)
+    before = find_cluster(view, command.name, "name")
     refuse_if_named(view, Ref(Kind.CLUSTER, before.number), f"cluster {quoted(before.name)}")
     return (Change(before, None),)
 
 
 def join(command: Join, view: FleetView, revision: Revision) -> tuple[Change, ...]:
     """The cluster a direct member; in a ``single`` hierarchy instead of its old place."""
-    before = find_cluster(view, command.cluster)
-    group = find_group(view, command.group)
+    before = find_cluster(view, command.cluster, "cluster")
+    group = find_group(view, command.group, "group")
     stay = [existing_group(view, number) for number in before.memberships]
     if mode_of(view, group) is Mode.SINGLE:
         stay = [each for each in stay if each.hierarchy != group.hierarchy]
@@ -117,8 +120,8 @@ def join(command: Join, view: FleetView, revision: Revision) -> tuple[Change, ..
 
 def leave(command: Leave, view: FleetView, revision: Revision) -> tuple[Change, ...]:
     """The cluster no longer a direct member."""
-    before = find_cluster(view, command.cluster)
-    group = find_group(view, command.group)
+    before = find_cluster(view, command.cluster, "cluster")
+    group = find_group(view, command.group, "group")
     if group.number not in before.memberships:
         there = [path_of(view, each) for each in before.memberships]
         here = [path for path in there if path.startswith(f"/{group.hierarchy}/")]

@@ -31,7 +31,7 @@ def grant_access(command: GrantAccess, view: FleetView, revision: Revision) -> t
 
 def revoke_access(command: RevokeAccess, view: FleetView, _: Revision) -> tuple[Change, ...]:
     """The grant gone."""
-    return (Change(find_grant(view, command.name), None),)
+    return (Change(find_grant(view, command.name, "name"), None),)
 
 
 def _check_receiver(command: GrantAccess) -> None:

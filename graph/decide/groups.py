@@ -33,7 +33,7 @@ def create_group(command: CreateGroup, view: FleetView, revision: Revision) -> t
         raise Invalid(
             f"{command.path} is the root of a hierarchy", hint="create the hierarchy instead"
         )
-    parent = find_group(view, join_path(segments[:-1]))
+    parent = find_group(view, join_path(segments[:-1]), "path")
     _refuse_taken_name(view, parent, segments[-1])
     group = Group(
         number=view.numbers.group,
@@ -48,14 +48,14 @@ def create_group(command: CreateGroup, view: FleetView, revision: Revision) -> t
 
 def update_group(command: UpdateGroup, view: FleetView, revision: Revision) -> tuple[Change, ...]:
     """The group with its new title."""
-    before = find_group(view, command.path)
+    before = find_group(view, command.path, "path")
     title = check_text(command.title, "the title")
     return (Change(before, replace(before, title=title, changed=revision)),)
 
 
 def rename_group(command: RenameGroup, view: FleetView, revision: Revision) -> tuple[Change, ...]:
     """The group under its new name; one change, whatever is below."""
-    before = find_group(view, command.path)
+    before = find_group(view, command.path, "path")
     name = check_name(command.name, "group")
     parent = _parent_of(view, before, "renamed")
     if name != before.name:
@@ -65,9 +65,9 @@ def rename_group(command: RenameGroup, view: FleetView, revision: Revision) -> t
 
 def move_group(command: MoveGroup, view: FleetView, revision: Revision) -> tuple[Change, ...]:
     """The group under its new parent; one change, whatever is below."""
-    before = find_group(view, command.path)
+    before = find_group(view, command.path, "path")
     _parent_of(view, before, "moved")
-    parent = find_group(view, command.parent)
+    parent = find_group(view, command.parent, "parent")
     if parent.hierarchy != before.hierarchy:
         raise Invalid(
             f"{command.path} cannot leave its hierarchy for {command.parent}",
@@ -91,7 +91,7 @@ def move_group(command: MoveGroup, view: FleetView, revision: Revision) -> tuple
 
 def delete_group(command: DeleteGroup, view: FleetView, revision: Revision) -> tuple[Change, ...]:
     """The group gone: empty, or with its subtree and the memberships in it."""
-    group = find_group(view, command.path)
+    group = find_group(view, command.path, "path")
     _parent_of(view, group, "deleted")
     gone = list(subtree(view, group.number))
     members = view.members(group.number)

@@ -52,7 +52,7 @@ def update_hierarchy(
     command: UpdateHierarchy, view: FleetView, revision: Revision
 ) -> tuple[Change, ...]:
     """The hierarchy with what the command states."""
-    before = find_hierarchy(view, command.name)
+    before = find_hierarchy(view, command.name, "name")
     after = replace(before, changed=revision)
     if command.title is not UNSET:
         after = replace(after, title=check_text(command.title, "the title"))
@@ -67,7 +67,7 @@ def update_hierarchy(
 
 def delete_hierarchy(command: DeleteHierarchy, view: FleetView, _: Revision) -> tuple[Change, ...]:
     """The hierarchy and its root gone, if nothing is in them."""
-    hierarchy = find_hierarchy(view, command.name)
+    hierarchy = find_hierarchy(view, command.name, "name")
     root = view.root(hierarchy.name)
     assert root is not None, "a hierarchy has a root group"
     groups, members = len(view.children(root)), len(view.direct_members(root))

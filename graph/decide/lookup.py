@@ -1,4 +1,7 @@
-"""Names and paths of a command, looked up in a view, or refused with the nearest that exist."""
+"""Names and paths of a command, looked up in a view, or refused with the nearest that exist.
+
+``field`` leads to where the command has the name or path; a refusal points there.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from itertools import islice
 from typing import NoReturn
 
 from graph.model.access import Grant
-from graph.model.errors import NotFound
+from graph.model.errors import NotFound, TrellisError
 from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey, SavedSelector
 from graph.model.names import (
     ClusterNumber,
@@ -24,7 +27,7 @@ _SIBLINGS_MAX = 2_000
 """Names compared for a hint; a hint must not cost more than the command."""
 
 
-def find_hierarchy(view: FleetView, name: str) -> Hierarchy:
+def find_hierarchy(view: FleetView, name: str, *field: str | int) -> Hierarchy:
     """The hierarchy called ``name``."""
     found = view.hierarchy(name)
     if found is None:
@@ -32,14 +35,20 @@ def find_hierarchy(view: FleetView, name: str) -> Hierarchy:
         raise NotFound(
             f"no hierarchy called {quoted(name)}",
             hint=did_you_mean(nearest(name, known)) or f"hierarchies: {', '.join(known) or 'none'}",
+            path=field,
         )
     return found
 
 
-def find_group(view: FleetView, path: str) -> Group:
+def find_group(view: FleetView, path: str, *field: str | int) -> Group:
     """The group at ``path``."""
     number = _walk(view, path)
-    return _missing_group(view, path) if number is None else existing_group(view, number)
+    if number is not None:
+        return existing_group(view, number)
+    try:
+        _missing_group(view, path)
+    except TrellisError as refusal:
+        raise refusal.at(*field) from None
 
 
 def _walk(view: FleetView, path: str) -> GroupNumber | None:
@@ -89,7 +98,7 @@ def existing_cluster(view: FleetView, number: ClusterNumber) -> Cluster:
     return cluster
 
 
-def find_cluster(view: FleetView, name: str) -> Cluster:
+def find_cluster(view: FleetView, name: str, *field: str | int) -> Cluster:
     """The cluster called ``name``."""
     number = view.cluster_number(name)
     found = None if number is None else view.cluster(number)
@@ -98,11 +107,12 @@ def find_cluster(view: FleetView, name: str) -> Cluster:
             f"no cluster called {quoted(name)}",
             hint=did_you_mean(nearest_clusters(view, name))
             or "register it first, or look its name up with a selector",
+            path=field,
         )
     return found
 
 
-def find_label_key(view: FleetView, name: str) -> LabelKey:
+def find_label_key(view: FleetView, name: str, *field: str | int) -> LabelKey:
     """The label key called ``name``."""
     found = view.label_key(name)
     if found is None:
@@ -110,11 +120,12 @@ def find_label_key(view: FleetView, name: str) -> LabelKey:
         raise NotFound(
             f"no label key called {quoted(name)}",
             hint=did_you_mean(nearest(name, known)) or f"label keys: {', '.join(known) or 'none'}",
+            path=field,
         )
     return found
 
 
-def find_saved(view: FleetView, name: str) -> SavedSelector:
+def find_saved(view: FleetView, name: str, *field: str | int) -> SavedSelector:
     """The saved selector called ``name``."""
     found = view.saved_selector(name)
     if found is None:
@@ -122,11 +133,12 @@ def find_saved(view: FleetView, name: str) -> SavedSelector:
         raise NotFound(
             f"no saved selector called {quoted(name)}",
             hint=did_you_mean(nearest(name, known)) or "save it first",
+            path=field,
         )
     return found
 
 
-def find_grant(view: FleetView, name: str) -> Grant:
+def find_grant(view: FleetView, name: str, *field: str | int) -> Grant:
     """The grant called ``name``."""
     found = view.grant(name)
     if found is None:
@@ -134,5 +146,6 @@ def find_grant(view: FleetView, name: str) -> Grant:
         raise NotFound(
             f"no grant called {quoted(name)}",
             hint=did_you_mean(nearest(name, known)) or "list the grants there are",
+            path=field,
         )
     return found

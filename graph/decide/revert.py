@@ -25,7 +25,7 @@ from graph.model.view import FleetView, entity_of, subtree
 
 @dataclass(frozen=True, slots=True)
 class Everything:
-    """The whole fleet."""
+    """The whole fleet but its grants: who may do what is taken back by name or not at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,8 @@ def plan_revert(
 ) -> RevertPlan:
     """What of ``scope`` can be as it was; ``touched`` is everything changed since ``then``."""
     reach = _Reach(scope, then, now)
-    left: list[str] = []
+    touched = frozenset(touched)
+    left = list(_grants_left(scope, touched, then, now))
     before: dict[Ref, Entity | None] = {}
     wanted: dict[Ref, Entity | None] = {}
     for ref in reach.refs(touched):
@@ -140,7 +141,7 @@ class _Reach:
     def refs(self, touched: Iterable[Ref]) -> list[Ref]:
         """The objects to take back, in an order that depends on nothing but them."""
         found = set(self._objects)
-        found.update(ref for ref in touched if self._whole or self._takes(ref))
+        found.update(filter(self._takes, touched))
         return sorted(found, key=str)
 
     def wanted(self, ref: Ref, was: Entity | None, now: Entity | None) -> tuple[Entity | None, str]:
@@ -156,6 +157,8 @@ class _Reach:
         return self._with_memberships(now, self._blended(was, now))
 
     def _takes(self, ref: Ref) -> bool:
+        if self._whole:
+            return ref.kind is not Kind.GRANT
         match ref.kind, ref.key:
             case Kind.GROUP, int(number):
                 return number in self._places
@@ -224,6 +227,19 @@ class _Reach:
         came_or_went = (self._then.group(top) is None) != (self._now.group(top) is None)
         if came_or_went and self._rooted_in(ref) is not None:
             yield from self._with_root(ref)
+
+
+def _grants_left(
+    scope: Scope, touched: Iterable[Ref], then: FleetView, now: FleetView
+) -> Iterator[str]:
+    """That grants stay as they are, where the whole fleet goes back and some would differ."""
+    if not isinstance(scope, Everything):
+        return
+    grants = (ref for ref in touched if ref.kind is Kind.GRANT)
+    differ = sum(not same(entity_of(then, ref), entity_of(now, ref)) for ref in grants)
+    if differ:
+        verb = "differs" if differ == 1 else "differ"
+        yield f"grants stay as they are: {differ:,} {verb}; revert one by name"
 
 
 def _shown(ref: Ref, then: FleetView, now: FleetView) -> str:

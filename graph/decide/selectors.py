@@ -51,7 +51,7 @@ def save_selector(command: SaveSelector, view: FleetView, revision: Revision) ->
 
 def delete_selector(command: DeleteSelector, view: FleetView, _: Revision) -> tuple[Change, ...]:
     """The saved selector gone, unless another uses it."""
-    before = find_saved(view, command.name)
+    before = find_saved(view, command.name, "name")
     refuse_if_named(view, Ref(Kind.SAVED_SELECTOR, before.name), f"@{before.name}")
     return (Change(before, None),)
 

@@ -9,7 +9,8 @@ bytes. Applying one never depends on the order inside it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -76,6 +77,13 @@ def net(changes: Iterable[Change]) -> tuple[Change, ...]:
     kept = [ref for ref in last if not same(first[ref], last[ref])]
     kept.sort(key=_position)
     return tuple(Change(before=first[ref], after=last[ref]) for ref in kept)
+
+
+def change_of(changes: Sequence[Change], ref: Ref) -> Change | None:
+    """What ``changes``, listed as a changeset lists them, did to one object."""
+    at = bisect_left(changes, _position(ref), key=lambda each: _position(each.ref))
+    found = changes[at] if at < len(changes) else None
+    return found if found is not None and found.ref == ref else None
 
 
 def same(one: Entity | None, other: Entity | None) -> bool:

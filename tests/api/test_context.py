@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -10,14 +11,28 @@ import pytest
 from api.caller.identity import Identified
 from api.context import Context
 from api.settings import ApiSettings
-from doors import ADMIN, STRANGER, TEXAN, context, opened
-from engines import give
+from doors import ADMIN, STRANGER, TEXAN, context, fleet, opened
+from engines import NOON, give, ticking
 from graph.engine import Engine
 from graph.model.access import Role
+from graph.model.change import Changeset
 from graph.model.command import GrantAccess, RetireCluster, RevokeAccess, UpdateCluster
 from graph.model.errors import Denied, Invalid
 from graph.model.names import Revision
 from graph.scoped import ScopedView
+from graph.settings import GraphSettings
+from graph.store.embedded import EmbeddedStore
+
+
+class Watched(EmbeddedStore):
+    """Tells which changesets were read."""
+
+    read: set[Revision]
+
+    async def changeset(self, revision: Revision) -> Changeset:
+        """Remember that it was."""
+        self.read.add(revision)
+        return await super().changeset(revision)
 
 
 @pytest.fixture
@@ -58,7 +73,7 @@ async def test_an_earlier_view_is_read_under_the_access_of_now(engine: Engine) -
     await give(engine, GrantAccess("texans", Role.READER, claim="texas", scope="/geo/ca"))
     await give(engine, RevokeAccess("tess-too"))
     found = context(engine, TEXAN)
-    then = await found.at(await engine.as_of(Revision(1)))
+    then = await found.at(Revision(1))
     assert isinstance(then, ScopedView)
     assert then.cluster_number("austin-00") is None
     assert then.everything() == engine.resolve("/geo/ca", await engine.as_of(Revision(1)))
@@ -68,9 +83,50 @@ async def test_a_request_reads_few_earlier_revisions_each_of_them_once(engine: E
     for place in range(4):
         await give(engine, UpdateCluster("austin-00", title=f"at {place}"))
     found = Context.pin(engine, ApiSettings(as_of_max=2), Identified(TEXAN, None))
-    one, two, three = [await engine.as_of(Revision(number)) for number in (1, 2, 3)]
-    first = await found.at(one)
-    assert await found.at(two) is not first
-    assert await found.at(one) is first
+    first = await found.at(Revision(1))
+    assert await found.at(Revision(2)) is not first
+    assert await found.at(Revision(1)) is first
     with pytest.raises(Invalid, match="more than 2 earlier revisions"):
-        await found.at(three)
+        await found.at(Revision(3))
+
+
+async def test_the_newest_revision_is_no_earlier_one(engine: Engine) -> None:
+    found = Context.pin(engine, ApiSettings(as_of_max=1), Identified(TEXAN, None))
+    assert await found.at(Revision(2)) is found.seen
+    await found.at(Revision(1))
+    assert await found.at(Revision(2)) is found.seen
+    await give(engine, UpdateCluster("austin-00", title="later"))
+    assert await found.at(Revision(2)) is found.seen, "newest when the request began"
+
+
+async def test_what_is_one_too_many_is_not_even_read(tmp_path: Path) -> None:
+    """The store, from which earlier revisions are reconstructed, is not asked for it."""
+    store = await Watched.open(tmp_path / "fleet.db", write=True, create=True)
+    assert isinstance(store, Watched)
+    store.read = set()
+    forgetful = GraphSettings(snapshots_kept_max=1, snapshots_kept_seconds=0)
+    engine = await Engine.open(store, settings=forgetful, now=ticking())
+    try:
+        await give(engine, *fleet())
+        for place in range(8):
+            await give(engine, UpdateCluster("austin-00", title=f"at {place}"))
+        found = Context.pin(engine, ApiSettings(as_of_max=1), Identified(ADMIN, None))
+        asked = [found.at(Revision(number)) for number in (5, 4, 3)]
+        read, *refused = await asyncio.gather(*asked, return_exceptions=True)
+        assert not isinstance(read, BaseException) and read.cursor.revision == 5
+        assert all(isinstance(each, Invalid) for each in refused)
+        assert min(store.read) == 5, "none of the earlier ones"
+        with pytest.raises(Invalid, match="more than 1 earlier revisions"):
+            await found.at(NOON)
+    finally:
+        await engine.close()
+
+
+async def test_trees_share_the_rows_a_request_may_have(engine: Engine) -> None:
+    found = Context.pin(engine, ApiSettings(tree_rows_max=10), Identified(TEXAN, None))
+    found.count_tree_rows(6)
+    found.count_tree_rows(4)
+    with pytest.raises(Invalid, match="more than 10 rows"):
+        found.count_tree_rows(1)
+    found.begin()
+    found.count_tree_rows(10)

@@ -47,7 +47,7 @@ ANA = Actor("ana", frozenset({"crew"}))
 
 QUESTION = """query (
   $where: SelectorInput!, $by: [FacetInput!]!, $rows: FacetInput!, $root: GroupPath!
-  $after: String, $order: [ClusterOrder!]
+  $after: String, $order: ClusterOrder!
 ) {
   fleet {
     clusters(where: $where, first: 7, orderBy: $order, after: $after) {
@@ -60,8 +60,8 @@ QUESTION = """query (
   }
 }"""
 
-ORDERS = (None, ["NAME"], ["REGISTERED"])
-CURSORS = """query ($order: [ClusterOrder!]) {
+ORDERS = ("NAME", "REGISTERED")
+CURSORS = """query ($order: ClusterOrder!) {
   fleet { clusters(first: 100, orderBy: $order) { edges { cursor } } } }"""
 
 
@@ -203,7 +203,7 @@ async def _compare_exports(
     mine = fleet.engine.seen(fleet.engine.access(ANA))
     where, inside = to_text(selector, view), to_text(scope, view)
     named = [f"label:{each.name}" for each in mine.label_keys()]
-    named += [f"place:{each.name}" for each in mine.hierarchies()]
+    named += [f"places:{each.name}" for each in mine.hierarchies()]
     chosen = ",".join(["id", "name", *rng.sample(named, min(len(named), 3))])
     told = await _export(fleet, mine, {"where": where, "columns": chosen})
     both = {"where": f"({where}) and ({inside})", "columns": chosen}

@@ -86,10 +86,9 @@ def test_it_tells_its_progress_while_it_loads(life: Life) -> None:
     assert any(each.startswith("ready at revision ") for each in said)
 
 
-def test_an_operation_leaves_one_line_and_a_count(life: Life) -> None:
-    lines = [each for each in life.lines() if each["logger"] == "api.access"]
-    (line,) = [each for each in lines if each["kind"] == "query"]
-    assert (line["name"], line["outcome"], line["actor"]) == ("Count", "ok", "anonymous")
+def test_every_operation_leaves_a_count_and_one_that_went_wrong_a_line(life: Life) -> None:
+    (line,) = [each for each in life.lines() if each["logger"] == "api.access"]
+    assert (line["kind"], line["outcome"]) == ("refused", "UNAUTHENTICATED")
     counted = 'trellis_operation_duration_seconds_count{kind="query",outcome="ok"} 1.0'
     assert counted in life.metrics
     assert "trellis_clusters 400.0" in life.metrics

@@ -334,6 +334,57 @@ async def test_an_editor_of_all_still_needs_admin_for_what_admins_do(engine):
         await do(engine, UpdateCluster("austin-1", title="t"), FLEET["declare"], actor=editor)
 
 
+# writing: seeing more than one may change
+
+
+@pytest.fixture
+async def wide(engine: Engine) -> Engine:
+    """Ana edits Texas and reads all."""
+    await do(engine, GrantAccess("reads", Role.READER, subject="ana"), actor=BOSS)
+    return engine
+
+
+async def test_who_sees_more_than_they_may_change_is_told_what_they_may_not(wide):
+    for command, named in (
+        (UpdateCluster("secret-york", title="t"), "cluster secret-york"),
+        (RetireCluster("secret-nowhere"), "cluster secret-nowhere"),
+        (Join("austin-1", "/geo/us/secret-ny"), "cluster austin-1"),
+        (UpdateGroup("/geo/us/secret-ny", "t"), "group /geo/us/secret-ny"),
+        (RenameGroup("/devices/grill", "mine"), "group /devices/grill"),
+        (CreateGroup("/devices/mine"), "group /devices/mine"),
+        (RegisterCluster("new-1"), "cluster new-1"),
+    ):
+        with pytest.raises(Denied) as error:
+            await do(wide, command)
+        assert error.value.message == f"{named} does not lie inside what you may change"
+    with pytest.raises(NotFound, match='no cluster called "secret-yor"') as missing:
+        await do(wide, UpdateCluster("secret-yor", title="t"))
+    assert "secret-york" in missing.value.hint
+    with pytest.raises(Conflict, match='cluster "secret-york" exists'):
+        await do(wide, RegisterCluster("secret-york", groups=("/geo/us/tx/waco",)))
+
+
+async def test_a_cluster_of_ones_own_may_join_a_group_one_sees(wide):
+    await do(wide, Join("austin-1", "/devices/secret-camera"))
+    await do(wide, Join("austin-2", "/secret-ring/secret-pilot"))
+    assert wide.count("/devices/secret-camera") == 1
+    await do(wide, SaveSelector("mine", "/geo/us/tx and lanes > 99"))
+    with pytest.raises(Denied, match="could choose clusters outside your scope"):
+        await do(wide, SaveSelector("secret-saved", "/geo/us/tx"))
+
+
+async def test_between_two_scopes_only_what_is_seen_is_named(engine):
+    reads = GrantAccess("reads", Role.READER, subject="ana", scope="cluster oven-1")
+    await do(engine, RegisterCluster("oven-1", groups=("/devices/oven",)), actor=BOSS)
+    await do(engine, reads, actor=BOSS)
+    error = await refusal(engine, UpdateCluster("oven-1", title="t"))
+    assert error.message == "cluster oven-1 does not lie inside what you may change"
+    assert isinstance(await refusal(engine, UpdateCluster("secret-nowhere", title="t")), NotFound)
+    await do(engine, CreateGroup("/devices/mine"), Join("austin-1", "/devices/mine"))
+    await do(engine, Join("secret-nowhere", "/devices/mine"), actor=BOSS)
+    assert (await refusal(engine, UpdateGroup("/devices/mine", "t"))).message == OUTSIDE
+
+
 # writing: what cannot be found out
 
 
@@ -606,6 +657,26 @@ async def test_a_revert_that_reaches_outside_is_denied(engine):
         await engine.plan_revert(Whole(), Revision(1), ANA)
     plan = await engine.plan_revert(Whole(), Revision(1))
     assert (await refusal(engine, plan.command)).message == OUTSIDE
+
+
+async def test_grants_are_taken_back_by_name_and_by_admins(engine):
+    editor = Actor("ed", standing=Role.EDITOR)
+    await do(engine, UpdateCluster("secret-york", title="t"), actor=BOSS)
+    await do(engine, RevokeAccess("secret-grant"), actor=BOSS)
+    plan = await engine.plan_revert(Whole(), Revision(1), editor)
+    assert (len(plan.command.changes), plan.left) == (1, ())
+    plan = await engine.plan_revert(Whole(), Revision(1), BOSS)
+    assert plan.left == ("grants stay as they are: 1 differs; revert one by name",)
+    await do(engine, plan.command, actor=BOSS)
+    assert engine.view.grant("secret-grant") is None
+    named = Ref(Kind.GRANT, "secret-grant")
+    for ref in (named, Ref(Kind.GRANT, "nothing")):
+        assert (await engine.plan_revert(ref, Revision(1), editor)).command.changes == ()
+    plan = await engine.plan_revert(named, Revision(1), BOSS)
+    with pytest.raises(Denied, match="role admin"):
+        await do(engine, plan.command, actor=editor)
+    await do(engine, plan.command, actor=BOSS)
+    assert engine.view.grant("secret-grant") is not None
 
 
 async def test_a_revert_of_something_hidden_is_a_revert_of_nothing(engine):

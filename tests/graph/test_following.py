@@ -13,6 +13,7 @@ import pytest
 
 from changes import random_changes, random_fleet, random_selector
 from engines import NOON, give, ticking
+from graph.access import reader_scope
 from graph.engine import Engine
 from graph.following import ScopeOf, SetStep
 from graph.index.snapshot import Snapshot
@@ -234,6 +235,24 @@ async def test_grants_that_changed_meanwhile_ask_for_a_new_beginning(engine):
     await give(engine, GrantAccess("ann", Role.READER, subject="ann", scope="/geo/us"))
     with pytest.raises(ResyncRequired, match="grants have changed"):
         await step_of(engine.follow_set("all", cursor, scope_of(engine, "ann")))
+
+
+async def test_grants_to_others_do_not_send_a_follower_back_to_the_beginning(engine):
+    def granted(view: FleetView) -> object:
+        return reader_scope(Actor("ann"), view)
+
+    seen = scope_of(engine, "ann")
+    await give(engine, GrantAccess("ann", Role.READER, subject="ann", scope="/geo/us/ny"))
+    cursor = engine.view.cursor
+    await give(engine, GrantAccess("bob", Role.ADMIN, subject="bob"))
+    await give(engine, GrantAccess("ann-too", Role.READER, subject="ann", scope="/geo/us/ny"))
+    await give(engine, RetireCluster("york-1"))
+    step = await step_of(engine.follow_set("all", cursor, seen, granted))
+    assert (len(step.gained), len(step.lost), step.whole) == (0, 1, False)
+    await give(engine, GrantAccess("ann-too", Role.READER, subject="ann", scope="/geo/us/tx"))
+    with pytest.raises(ResyncRequired, match="grants have changed"):
+        await step_of(engine.follow_set("all", cursor, seen, granted))
+    assert not (await step_of(engine.follow_set("all", step.cursor))).whole, "who sees all goes on"
 
 
 # random stories

@@ -22,7 +22,7 @@ from graph.model.errors import Denied, TrellisError
 from graph.model.ref import Kind
 from graph.model.selector import Everything, Selector
 from graph.permission import decide_for
-from graph.scoped import ScopedView
+from graph.scoped import ScopedView, outside_scope
 from restricted import restricted
 from twin import START, Twin
 from wishes import Wishes
@@ -50,6 +50,7 @@ def test_what_lies_outside_a_scope_neither_changes_nor_shows(scale: str) -> None
         seed += 1
     assert tally.outcomes["allowed"] > tally.batches // 20, tally
     assert tally.outcomes["denied"] > tally.batches // 20, tally
+    assert tally.outcomes["denied by name"] > tally.batches // 20, tally
     assert tally.outcomes["refused"] > tally.batches // 20, tally
     print(tally, f"{seed:,} fleets")
 
@@ -65,8 +66,10 @@ def ask_all(seed: int, tally: Tally) -> None:
         if isinstance(scope, Everything):
             continue  # whoever sees all is decided for as if there were no access
         grant = Grant("mine", Role.ADMIN, scope, subject="ana")
-        access = access_of(Actor("ana"), [grant])
-        less = restricted(twin, scope)
+        wider = Grant("wider", Role.READER, scopes.tree(rng.choice((0, 1))), subject="ana")
+        access = access_of(Actor("ana"), [grant, *rng.choice(((), (), (wider,)))])
+        sight = access.need(Role.READER)
+        less = twin if isinstance(sight, Everything) else restricted(twin, sight)
         part = build(less.entities(), cursor=START, numbers=twin.numbers)
         for _ in range(BATCHES_A_SCOPE):
             batch = Batch(Wishes(rng, twin, scope).batch(), "ana", "because")
@@ -83,6 +86,9 @@ def ask(
     tally.batches += 1
     if isinstance(found, Denied):
         tally.outcomes["denied"] += 1
+        if found.message != outside_scope().message:
+            tally.outcomes["denied by name"] += 1
+            assert str(found) == str(alone), what
     elif isinstance(found, TrellisError):
         tally.outcomes["refused"] += 1
         assert isinstance(alone, TrellisError), f"{what}: {found} tells of something hidden"

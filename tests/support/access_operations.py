@@ -33,10 +33,12 @@ PARTS = {
       ... on Invalid { selector { code message hint column length nearest } }
       ... on NotFound { selector { code message hint column length nearest } }
       ... on Rejected { reasons }""",
-    "CHANGE": "{ id kind name action lines }",
-    "HISTORY": "{ revision at actor reason change { id kind name action lines } }",
+    "CHANGE": "{ id kind name path action lines fields { name before after } }",
+    "HISTORY": """{ revision at actor reason
+      change { id kind name path action lines fields { name before after } } }""",
     "CHANGESETS": """{ nodes { revision cursor at actor reason changeCount
-      changes { id kind name action lines } } edges { cursor node { revision } }
+      changes { id kind name path action lines fields { name before after } } }
+      edges { cursor node { revision } }
       pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }""",
 }
 
@@ -117,13 +119,14 @@ READS: Mapping[str, Read] = {
         } }"""
     ),
     "registered order": _plain(
-        "{ fleet { clusters(orderBy: [REGISTERED], first: 3) { nodes { name } "
+        "{ fleet { clusters(orderBy: REGISTERED, first: 3) { nodes { name } "
         "pageInfo { endCursor hasNextPage } } } }"
     ),
     "grants": _plain("{ fleet { grants { id name title role subject claim scope changed } } }"),
     "columns": Read(
         """query ($key: Name!, $hierarchy: Name!) { fleet { clusters { nodes {
-             name label(key: $key) place(hierarchy: $hierarchy) } } } }""",
+             name label(key: $key) place(hierarchy: $hierarchy) } }
+             edges: clusters { nodes { name places(hierarchy: $hierarchy) } } } }""",
         lambda at: {"key": at.key, "hierarchy": at.hierarchy},
     ),
     "cluster": Read(
@@ -163,7 +166,7 @@ READS: Mapping[str, Read] = {
     ),
     "tree": Read(
         """query ($root: GroupPath!) { fleet { tree(root: $root, depth: 5) {
-             id path depth count share } } }""",
+             id path title depth count share } } }""",
         lambda at: {"root": at.group},
     ),
     "tree from the top": _plain(
@@ -178,7 +181,7 @@ READS: Mapping[str, Read] = {
     "facets from the top": _plain(
         """{ fleet { facets(by: [{group: "/geo"}, {group: "/geo/us"}, {group: "/devices"},
              {label: "size"}, {label: "lanes"}, {label: "team"}]) {
-             group label buckets { value count share } } } }"""
+             group label bucketCount buckets(orderBy: COUNT) { value title count share } } } }"""
     ),
     "cross-tab": Read(
         """query ($rows: FacetInput!, $columns: FacetInput!) {
@@ -239,9 +242,25 @@ READS: Mapping[str, Read] = {
 LOGS: Mapping[str, Read] = {
     "histories": _plain(
         """{ fleet { clusters { nodes { name history <HISTORY> } }
-             savedSelectors { text history <HISTORY> }
-             hierarchies { root { history <HISTORY> children { history <HISTORY>
+             savedSelectors { text history <HISTORY> } labelKeys { history <HISTORY> }
+             hierarchies { history <HISTORY> root { history <HISTORY> children { history <HISTORY>
                children { history <HISTORY> children { history <HISTORY> } } } } } } }"""
+    ),
+    "grants and their past": _plain("{ fleet { grants { name history <HISTORY> } } }"),
+    "what is gone": Read(
+        _made(
+            """query ($cluster: Name!, $saved: Name!) {
+             cluster: historyOfGone(kind: CLUSTER, name: $cluster) <HISTORY>
+             saved: historyOfGone(kind: SAVED_SELECTOR, name: $saved) <HISTORY> }"""
+        ),
+        lambda at: {"cluster": at.cluster, "saved": at.saved},
+    ),
+    "a revert previewed": Read(
+        _made(
+            """query ($path: GroupPath!) { previewRevert(to: 2, scope: {subtree: $path}) {
+             __typename ... on Preview { base changeCount left changes <CHANGE> } <FAILURE> } }"""
+        ),
+        lambda at: {"path": at.group},
     ),
     "log": _plain("{ changesets(first: 50) <CHANGESETS> }"),
     "log by pages": _plain("{ changesets(first: 2) <CHANGESETS> }"),
@@ -286,7 +305,7 @@ EXPORTS: Mapping[str, Callable[[Things], str]] = {
     "by group.ndjson": lambda at: f"ndjson?{urlencode({'where': at.group})}",
     "by value.csv": lambda at: f"csv?{urlencode({'where': f'{at.key} = {at.value}'})}",
     "by label.csv": lambda at: f"csv?{urlencode({'columns': f'name,label:{at.key}'})}",
-    "by place.csv": lambda at: f"csv?{urlencode({'columns': f'name,place:{at.hierarchy}'})}",
+    "by place.csv": lambda at: f"csv?{urlencode({'columns': f'name,places:{at.hierarchy}'})}",
     "everything.csv": lambda at: "csv?columns=id,name,title,changed,label:team,place:geo",
 }
 

@@ -215,12 +215,16 @@ class Served:
 
 @asynccontextmanager
 async def served(
-    engine: Engine, *, issuer: Issuer | None = None, **settings: Any
+    engine: Engine,
+    *,
+    issuer: Issuer | None = None,
+    telemetry: Telemetry | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Served]:
     """The app over ``engine``, served by the server of the product."""
     api = ApiSettings.model_validate({"notice_seconds": 0, "drain_seconds": 5, **settings})
     auth, tokens = _people(issuer)
-    telemetry = Telemetry(TelemetrySettings())
+    telemetry = telemetry or Telemetry(TelemetrySettings())
     telemetry.watch(engine)
     readiness = Readiness(engine, stale_seconds=api.stale_seconds)
     app = make_app(engine, api=api, auth=auth, telemetry=telemetry, readiness=readiness)

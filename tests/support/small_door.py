@@ -26,6 +26,7 @@ from engines import give, ticking
 from graph.engine import Engine
 from graph.settings import GraphSettings
 from graph.store.embedded import EmbeddedStore
+from graph.store.port import Store
 from small import SMALL
 
 
@@ -57,10 +58,10 @@ class SmallDoor:
 
 @asynccontextmanager
 async def small_engine(
-    directory: Path, settings: GraphSettings | None = None
+    directory: Path, settings: GraphSettings | None = None, store: Store | None = None
 ) -> AsyncIterator[Engine]:
     """An engine with the small fleet in it."""
-    store = await EmbeddedStore.open(directory / "fleet.db")
+    store = store or await EmbeddedStore.open(directory / "fleet.db")
     engine = await Engine.open(store, settings=settings, now=ticking())
     try:
         await give(engine, *SMALL)

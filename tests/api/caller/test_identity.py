@@ -135,6 +135,7 @@ async def test_a_static_token_is_its_actor_with_its_role() -> None:
         "Bearer ann:admin:a-long-enough-token",
         "Bearer \ud800",
         "Bearer " + "x" * 100_000,
+        "Bearer " + " " * 60_000 + "a-long-enough-token",
     ],
 )
 async def test_another_token_is_refused_as_unauthenticated(header: str) -> None:
@@ -145,6 +146,13 @@ async def test_another_token_is_refused_as_unauthenticated(header: str) -> None:
     assert isinstance(refusal.value, Denied)
     assert "a-long" not in str(refusal.value), "a refusal repeats no token"
     assert identity.known(header, HERE) is None
+
+
+async def test_a_token_is_remembered_without_what_is_around_it() -> None:
+    identity = static(tokens_kept_max=1)
+    found = await identity.identify("Bearer a-long-enough-token", AFAR)
+    for header in ("bearer a-long-enough-token", "Bearer    a-long-enough-token  "):
+        assert identity.known(header, AFAR) is found
 
 
 async def test_a_token_nobody_configured_is_refused_even_here() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from random import Random
 from statistics import median
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -24,12 +25,15 @@ from graphql import (
     value_from_ast_untyped,
 )
 
-from api.execution.cost import AS_OF, HISTORY, LIST_SIZE, SIZES, Cost, TooDeep
+from api.execution.charges import AS_OF, CHARGES, FACET, LIST_SIZE, SIZES, TREE_ROWS
+from api.execution.cost import Cost, TooDeep
 from api.execution.documents import BadDocument, Documents
+from api.execution.sizes import COMMAND, LISTED, size_of
 from api.schema.schema import GRAPHQL
 from api.settings import ApiSettings
 from api.telemetry.metrics import Tallies
 from doors import SELECTORS
+from graph.model.command import COMMANDS_MAX
 from graph.model.errors import Invalid
 from graphql_documents import Maker, Words
 
@@ -39,7 +43,13 @@ DEFAULT = ApiSettings()
 
 def cost(text: str, variables: dict[str, Any] | None = None, *, depth_max: int = 50) -> int:
     operations, fragments = _definitions(text)
-    return Cost(GRAPHQL, fragments, variables or {}, depth_max=depth_max).of(operations[0])
+    sizes = {name: size_of(value) for name, value in (variables or {}).items()}
+    return measure(fragments, sizes, depth_max=depth_max).of(operations[0])
+
+
+def measure(fragments: Any, sizes: Any = MappingProxyType({}), *, depth_max: int = 50) -> Cost:
+    rows = DEFAULT.tree_rows_max
+    return Cost(GRAPHQL, fragments, sizes, depth_max=depth_max, tree_rows_max=rows)
 
 
 def _definitions(text: str) -> tuple[list[OperationDefinitionNode], dict[str, Any]]:
@@ -78,13 +88,17 @@ class Naive:
         return self.inside(node.selection_set, on, page)
 
     def field(self, node: FieldNode, parent: Any, page: int | None) -> int:
-        if node.selection_set is None:
+        if node.name.value == "__typename":
             return 1
         assert isinstance(parent, GraphQLObjectType | GraphQLInterfaceType)
         field = parent.fields[node.name.value]
+        place = f"{parent.name}.{node.name.value}"
         given = {each.name.value: self.value(each.value) for each in node.arguments or ()}
-        alone = 1 + AS_OF * bool({"asOf", "from"} & set(given))
-        alone += HISTORY * (node.name.value == "history")
+        alone = 1 + AS_OF * bool({"asOf", "from", "to"} & set(given)) + listed_in(given)
+        alone += CHARGES.get(place, 0) + CHARGES.get(node.name.value, 0)
+        alone += FACET * len(given.get("by", ()))
+        if node.selection_set is None:
+            return alone
         first = None
         if "first" in field.args:
             first = given.get("first", ...)
@@ -95,7 +109,11 @@ class Naive:
             return alone + self.inside(node.selection_set, inner, page if first is None else first)
         if first is None:
             listed = given.get("ids", given.get("by"))
-            usual = SIZES.get(node.name.value, LIST_SIZE) if page is None else page
+            usual = SIZES.get(place, LIST_SIZE) if page is None else page
+            if place == "Fleet.tree":
+                depth = given.get("depth", ...)
+                depth = field.args["depth"].default_value if depth is ... else depth
+                usual = min(DEFAULT.tree_rows_max, TREE_ROWS[min(max(0, depth), 5)])
             first = usual if listed is None else len(listed)
         return alone + first * self.inside(node.selection_set, inner, None)
 
@@ -104,6 +122,16 @@ class Naive:
         if name and name not in self.values:
             return ...  # as if it were not there
         return self.values[name] if name else value_from_ast_untyped(node, self.values)
+
+
+def listed_in(value: Any, name: str = "") -> int:
+    """How many things are in lists, at any depth; commands count as often as they cost."""
+    if isinstance(value, dict):
+        return sum(listed_in(each, key) for key, each in value.items())
+    if isinstance(value, list):
+        each = COMMAND if name == "commands" else LISTED
+        return each * len(value) + sum(map(listed_in, value))
+    return 0
 
 
 @pytest.mark.volume
@@ -121,7 +149,12 @@ def test_the_cost_is_what_counting_with_every_fragment_written_out_gives(scale):
     for _ in range(DOCUMENTS[scale]):
         made = maker.document()
         counted = Naive(made.text, made.variables).cost()
-        assert cost(made.text, made.variables) == counted, made
+        try:
+            found = cost(made.text, made.variables)
+        except Invalid:
+            assert made.text.count("preview") > 1, made
+            continue
+        assert found == counted, made
         dearest = max(dearest, counted)
     assert dearest > DEFAULT.cost_max
 
@@ -141,7 +174,30 @@ def test_the_cost_is_what_counting_with_every_fragment_written_out_gives(scale):
             3 + 7 * (1 + LIST_SIZE),
         ),
         ("{ fleet(asOf: 3) { revision } }", 2 + AS_OF),
-        ('{ nodes(ids: ["a", "b", "c"]) { id } }', 1 + 3),
+        ("{ fleet { revision } viewer { name } }", 4),
+        ('{ nodes(ids: ["a", "b", "c"]) { id } }', 1 + 3 * LISTED + 3),
+        ('{ fleet { tree(root: "/geo") { path count } } }', 2 + 1_250 * 2),
+        ('{ fleet { tree(root: "/geo", depth: 0) { path count } } }', 2 + 100 * 2),
+        ('{ fleet { tree(root: "/geo", depth: 50) { path count } } }', 2 + 10_000 * 2),
+        (
+            '{ fleet { facets(by: [{label: "a"}, {label: "b"}]) { label } } }',
+            2 + 2 * FACET + 2 * LISTED + 2,
+        ),
+        (
+            '{ fleet { clusters(where: {or: [{text: "a"}, {and: [{text: "b"}]}]})'
+            " { totalCount } } }",
+            3 + 3 * LISTED,
+        ),
+        (
+            '{ preview(input: {reason: "r", commands: [{leave: {cluster: "a", group: "/b"}},'
+            ' {join: {cluster: "a", group: "/b"}}]}) { __typename } }',
+            2 + 2 * COMMAND,
+        ),
+        ('mutation { revert(to: 1, scope: {id: "a"}, reason: "r") { __typename } }', 2 + AS_OF),
+        ('{ previewRevert(to: 1, scope: {id: "a"}) { __typename } }', 2 + AS_OF),
+        ('{ __type(name: "Cluster") { name fields { name } } }', 2 + 1 + 20),
+        ("{ __schema { types { name } } }", 2 + 150),
+        ("{ __schema { types { fields { name } } } }", 2 + 150 * (1 + 2)),
         ("{ nowhere { at { all } } }", 1),
         ("{ fleet { ...Nobody } }", 1),
     ],
@@ -230,7 +286,7 @@ def test_measuring_a_bomb_takes_steps_in_proportion_to_its_length():
         operations, known = _definitions(bomb(fragments))
         started = time.process_time()
         for _ in range(20):
-            Cost(GRAPHQL, known, {}, depth_max=10_000).of(operations[0])
+            measure(known, depth_max=10_000).of(operations[0])
         return time.process_time() - started
 
     assert median(spent(200) for _ in range(5)) < 40 * median(spent(20) for _ in range(5))
@@ -251,3 +307,115 @@ def test_a_page_larger_than_all_limits_is_refused_as_too_dear_or_no_number(size)
     documents = Documents(GRAPHQL, DEFAULT, Tallies())
     with pytest.raises((Invalid, BadDocument)):
         documents.prepare(f"{{ fleet {{ clusters(first: {size}) {{ nodes {{ name }} }} }} }}")
+
+
+APPLIED = "{ __typename }"
+
+
+@pytest.mark.parametrize(
+    ("text", "variables", "expected"),
+    [
+        (
+            f"mutation ($i: ApplyInput!) {{ apply(input: $i) {APPLIED} }}",
+            {"i": {"reason": "r", "commands": [{"leave": {}}] * 500}},
+            2 + 500 * COMMAND,
+        ),
+        (
+            'mutation ($c: [CommandInput!]!) { apply(input: {reason: "r", commands: $c}) '
+            + APPLIED
+            + " }",
+            {"c": [{"leave": {}}] * 500},
+            2 + 500 * COMMAND,
+        ),
+        (
+            "query ($w: SelectorInput!) { fleet { a: clusters(where: $w) { totalCount }"
+            " b: clusters(where: $w) { totalCount } } }",
+            {"w": {"or": [{"text": "all"}] * 70}},
+            5 + 2 * 70 * LISTED,
+        ),
+        (
+            "query ($ids: [ID!]!) { nodes(ids: $ids) { id } }",
+            {"ids": ["cluster:1"] * 60},
+            1 + 60 * LISTED + 60,
+        ),
+    ],
+)
+def test_what_is_listed_in_a_variable_costs_each_time_it_is_used(text, variables, expected):
+    assert cost(text, variables) == expected
+
+
+def test_a_full_batch_is_within_the_limits_and_two_are_not():
+    batch = {"reason": "r", "commands": [{"leave": {"cluster": "a", "group": "/b"}}] * COMMANDS_MAX}
+    one, two = (f"{name}: apply(input: $i) {APPLIED}" for name in "ab")
+    once, twice = (f"mutation ($i: ApplyInput!) {{ {text} }}" for text in (one, one + two))
+    assert cost(once, {"i": batch}) < DEFAULT.cost_max < cost(twice, {"i": batch})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: preview(input: $i) { __typename } b: preview(input: $i) { __typename }",
+        "preview(input: $i) { __typename } previewRevert(to: 1, scope: $s) { __typename }",
+        "preview(input: $i) { __typename } ... { b: preview(input: $i) { __typename } }",
+        "preview(input: $i) { __typename } ...F",
+    ],
+)
+def test_an_operation_has_one_preview_wherever_others_hide(text):
+    text = f"query ($i: ApplyInput!, $s: RevertScope!) {{ {text} }}"
+    text += (
+        " fragment F on Query { ...G } fragment G on Query { b: preview(input: $i) { __typename } }"
+    )
+    with pytest.raises(Invalid, match="2 previews"):
+        cost(text)
+
+
+def test_a_preview_that_is_asked_for_again_is_one_preview():
+    assert cost(
+        "query ($i: ApplyInput!) { preview(input: $i) { __typename } ...F }"
+        " fragment F on Query { preview(input: $i) { __typename } }"
+    )
+
+
+def introspected(aliases: int) -> str:
+    inner = " ".join(f"b{place}: fields {{ name }}" for place in range(aliases))
+    outer = " ".join(
+        f"a{place}: fields {{ type {{ ofType {{ ...W ofType {{ ofType {{ ...W }} }} }} }} }}"
+        for place in range(aliases)
+    )
+    return f"{{ __schema {{ types {{ {outer} }} }} }} fragment W on __Type {{ {inner} }}"
+
+
+HOSTILE = {
+    "aliases of the schema": "{ "
+    + " ".join(f"a{n}: __schema {{ ...W }}" for n in range(180))
+    + " } fragment W on __Schema { types { name fields { name } } }",
+    "aliases inside the schema": introspected(4),
+    "fields of types of fields": "{ __schema { types { "
+    + " ".join(f"a{n}: fields {{ type {{ fields {{ type {{ name }} }} }} }}" for n in range(10))
+    + " } } }",
+    "one type over and over": "{ "
+    + " ".join(f'a{n}: __type(name: "Fleet") {{ ...W }}' for n in range(60))
+    + " } fragment W on __Type { fields { args { type { fields { name isDeprecated } } } } }",
+    "a hundred deep trees": "{ fleet { "
+    + " ".join(f'a{n}: tree(root: "/geo", depth: {n}) {{ path }}' for n in range(1, 100))
+    + " } }",
+    "cross-tabs": "{ fleet { "
+    + " ".join(
+        f'a{n}: crossTab(rows: {{label: "a"}}, columns: {{label: "b"}}) {{ rows }}'
+        for n in range(25)
+    )
+    + " } }",
+    "many dimensions": "query ($by: [FacetInput!]! = ["
+    + '{label: "size"} ' * 20
+    + "]) { fleet { "
+    + " ".join(f"a{n}: facets(by: $by) {{ label }}" for n in range(25))
+    + " } }",
+    "saved selectors of a page": "{ fleet { clusters(first: 5000) { nodes"
+    " { savedSelectors(first: 1) { name } } } } }",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_what_is_short_to_ask_and_long_to_answer_is_too_dear(text):
+    with pytest.raises(Invalid, match="costs"):
+        Documents(GRAPHQL, DEFAULT, Tallies()).prepare(text)

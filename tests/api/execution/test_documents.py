@@ -8,7 +8,14 @@ from statistics import median
 import pytest
 from graphql import OperationType
 
-from api.execution.documents import BadDocument, Documents
+from api.execution.documents import (
+    FIELD_TOKENS,
+    PLANS_KEPT_MAX,
+    SIZES_KEPT_MAX,
+    BadDocument,
+    Documents,
+)
+from api.execution.plan import Plan
 from api.schema.schema import GRAPHQL
 from api.settings import ApiSettings
 from api.telemetry.metrics import Tallies
@@ -191,6 +198,81 @@ def test_variables_that_ask_for_too_much_are_refused_before_execution():
     for hostile in (100_001, 100_001.0, 2**31 - 1):
         with pytest.raises(Invalid, match="costs"):
             prepared.check_cost(document, operation, {"n": hostile})
+
+
+@pytest.mark.parametrize("cheap", [1.0, "1", None, 1, True, [], {}])
+def test_what_was_affordable_says_nothing_about_what_costs_more(cheap):
+    """A float counts as the number it is, also after another float was let in."""
+    prepared = documents()
+    document = prepared.prepare(
+        "query ($n: Int!) { fleet { clusters(first: $n) { nodes { name id } } } }"
+    )
+    operation = document.operation(None)
+    prepared.check_cost(document, operation, {"n": cheap})
+    for dear in (60_000, 60_000.0, 1e300, float("inf"), 10**400):
+        with pytest.raises(Invalid, match="costs"):
+            prepared.check_cost(document, operation, {"n": dear})
+
+
+def test_sizes_that_were_affordable_are_not_measured_again_and_are_bounded():
+    prepared = documents()
+    document = prepared.prepare(
+        "query ($n: Int!) { fleet { clusters(first: $n) { nodes { name } } } }"
+    )
+    operation = document.operation(None)
+    before = document.weight
+    for size in range(3 * SIZES_KEPT_MAX + 5):
+        prepared.check_cost(document, operation, {"n": size})
+        assert 0 < document.weight - before == len(operation.affordable) <= SIZES_KEPT_MAX
+    prepared.check_cost(document, operation, {"n": 3 * SIZES_KEPT_MAX})
+    assert len(operation.affordable) == 5
+
+
+def test_the_memory_of_documents_is_bounded_in_tokens():
+    prepared = documents(documents_kept_tokens=1_000)
+    small = prepared.prepare("{ fleet { revision } }")
+    long = [
+        f"{{ fleet {{ {' '.join(f'a{n}b{m}: revision' for m in range(150))} }} }}" for n in range(3)
+    ]
+    first = prepared.prepare(long[0])
+    assert prepared.prepare("{ fleet { revision } }") is small
+    second = prepared.prepare(long[1])
+    assert prepared.memory.weight == first.weight + second.weight + small.weight <= 1_000
+    prepared.prepare(long[2])
+    assert prepared.memory.weight <= 1_000
+    assert prepared.prepare(long[1]) is second
+    assert prepared.prepare(long[0]) is not first
+
+
+def test_plans_weigh_upon_the_memory_and_drive_out_older_documents():
+    prepared = documents(documents_kept_tokens=475)
+    old = prepared.prepare("{ fleet { cursor } }")
+    document = prepared.prepare("query ($yes: Boolean!) { fleet { revision @skip(if: $yes) } }")
+    operation = document.operation(None)
+    before = prepared.memory.weight
+    document.keep_plan(operation, (True,), Plan((), 50))
+    assert prepared.memory.weight == before + 50 * FIELD_TOKENS
+    document.keep_plan(operation, (False,), Plan((), 100))
+    assert prepared.memory.weight == document.weight == before - old.weight + 150 * FIELD_TOKENS
+    assert prepared.prepare("{ fleet { cursor } }") is not old
+    old.keep_plan(old.operation(None), (), Plan((), 10_000))  # nobody remembers it any more
+    assert prepared.memory.weight <= 475
+
+
+def test_plans_that_are_forgotten_weigh_nothing():
+    document = documents().prepare("query ($yes: Boolean!) { fleet { revision @skip(if: $yes) } }")
+    operation = document.operation(None)
+    before = document.weight
+    for place in range(3 * PLANS_KEPT_MAX + 1):
+        document.keep_plan(operation, (place,), Plan((), 10) if place % 2 else None)
+    assert list(operation.plans) == [(3 * PLANS_KEPT_MAX,)]
+    assert document.weight == before + 1
+
+
+def test_a_document_heavier_than_the_memory_is_answered_and_not_kept():
+    prepared = documents(documents_kept_tokens=5)
+    assert prepared.prepare("{ fleet { cursor } }") is not prepared.prepare("{ fleet { cursor } }")
+    assert prepared.memory.weight == 0
 
 
 def test_no_more_than_ten_faults_are_told_at_once():

@@ -33,8 +33,9 @@ async def engine(tmp_path):
 async def run(engine: Any, text: str, rows: RowMemory | None = None) -> Any:
     plan = planned(text)
     assert plan is not None
-    memory = RowMemory(1_000) if rows is None else rows
-    return await plan.run(Run(context(engine), VariableValues({}, {}), memory, lambda work: work))
+    memory = RowMemory(100_000) if rows is None else rows
+    asked = Run(context(engine), VariableValues({}, {}), memory, lambda work: work, lambda: None)
+    return await plan.run(asked)
 
 
 @pytest.mark.parametrize(
@@ -76,6 +77,31 @@ def test_fragments_that_multiply_into_many_fields_have_no_plan():
     started = time.process_time()
     assert planned(text) is None
     assert time.process_time() - started < 1.0, "bounded, with room for a busy machine"
+
+
+def test_a_plan_counts_its_fields_as_often_as_fragments_lead_to_them():
+    plan = planned(
+        "{ a: fleet { ...F } b: fleet { ...F } } fragment F on Fleet { revision cursor }"
+    )
+    assert plan is not None
+    assert plan.fields == 6
+
+
+async def test_the_clock_is_looked_at_between_roots(engine):
+    plan = planned("{ a: fleet { revision } b: fleet { revision } c: fleet { revision } }")
+    assert plan is not None
+    looks: list[int] = []
+
+    def in_time() -> None:
+        looks.append(len(looks))
+        if len(looks) == 3:
+            raise TimeoutError
+
+    asked = context(engine)
+    memory = RowMemory(0)
+    with pytest.raises(TimeoutError):
+        await plan.run(Run(asked, VariableValues({}, {}), memory, lambda work: work, in_time))
+    assert looks == [0, 1, 2]
 
 
 @pytest.mark.parametrize("yes", [True, False])

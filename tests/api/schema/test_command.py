@@ -11,17 +11,19 @@ import strawberry
 from graphql import GraphQLError
 from strawberry.schema.config import StrawberryConfig
 
-from api.caller.identity import Identified
-from api.context import Context
+from api.schema.cluster_commands import LeaveInput
 from api.schema.command import ApplyInput, CommandInput
 from api.schema.names import SCALARS
 from changes import random_fleet
 from command_inputs import camel, input_of, literal, name_of, random_command
+from doors import context, opened
+from engines import give
+from graph.access import access_of
 from graph.decide.selectors import meaning
 from graph.model import command as core
-from graph.model.access import Actor
-from graph.model.command import Command, Revert
-from graph.model.errors import TrellisError
+from graph.model.access import Actor, Role
+from graph.model.command import Command, GrantAccess, Revert
+from graph.model.errors import Denied, TrellisError
 from small import small
 from twin import Twin
 
@@ -223,10 +225,27 @@ def test_every_field_of_every_input_is_described():
     assert not bare and all(each.description for each in inputs)
 
 
-def test_a_batch_says_why_since_when_and_under_which_key():
+async def test_a_batch_says_why_since_when_and_under_which_key(tmp_path):
     given = ApplyInput(commands=[], reason="why", expected_revision=0, idempotency_key="")
-    context = Context(None, None, Identified(Actor("ana"), None), None, None, small())  # type: ignore[arg-type]
-    batch = given.batch(context)
-    assert batch == core.Batch((), "ana", "why", 0, "")
+    async with opened(tmp_path) as engine:
+        asked = context(engine)
+    assert given.batch(asked) == core.Batch((), "ana", "why", 0, "")
     left_out = ApplyInput(commands=[], reason="why")
-    assert left_out.batch(context) == core.Batch((), "ana", "why", None, None)
+    assert left_out.batch(asked) == core.Batch((), "ana", "why", None, None)
+
+
+@pytest.mark.parametrize("role", [None, Role.READER])
+async def test_of_a_batch_by_somebody_who_may_change_nothing_one_command_is_read(tmp_path, role):
+    async with opened(tmp_path) as engine:
+        if role is not None:
+            await give(engine, GrantAccess("r", role, subject="ron", scope="/geo/us/tx"))
+        allowed = access_of(Actor("ron"), engine.view.grants())
+        asked = replace(context(engine), access=allowed)
+        leave = CommandInput(leave=LeaveInput(cluster="austin-00", group="/geo/us"))
+        nothing = CommandInput()  # which can be read as no command
+        batch = ApplyInput(commands=[leave, nothing], reason="r")
+        with pytest.raises(Denied, match="editor") as refused:
+            batch.batch(asked)
+        assert refused.value.path == ("commands", 0)
+        with pytest.raises(IndexError):
+            batch.batch(context(engine))

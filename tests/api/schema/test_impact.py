@@ -150,7 +150,7 @@ async def test_pages_of_a_preview_go_on_where_they_ended(engine):
     [
         ((), "Invalid", []),
         ((RegisterCluster("Bad Name"),), "Invalid", ["commands", "0"]),
-        ((CreateGroup("/geo/mx"), RetireCluster("gone")), "NotFound", ["commands", "1"]),
+        ((CreateGroup("/geo/mx"), RetireCluster("gone")), "NotFound", ["commands", "1", "name"]),
         ((RegisterCluster("austin-1"),), "Conflict", ["commands", "0"]),
         ((DeleteGroup("/geo/us/tx", cascade=True),), "Rejected", ["commands", "0"]),
     ],

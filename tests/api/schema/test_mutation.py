@@ -209,7 +209,7 @@ async def test_a_batch_is_one_revision_and_each_command_sees_those_before(engine
 
 async def test_a_batch_with_one_refused_command_changes_nothing(engine):
     found = await apply(engine, RetireCluster("york-1"), Join("austin-1", "/geo/us/nv"))
-    assert (found["__typename"], found["path"]) == ("NotFound", ["commands", "1"])
+    assert (found["__typename"], found["path"]) == ("NotFound", ["commands", "1", "group"])
     assert engine.view.cursor.revision == 2
     assert "york-1" in names(engine, "all")
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from graphql import get_named_type
 
+from api.schema.schema import GRAPHQL, SCHEMA
 from asking import ask, data
-from doors import ADMIN, STRANGER, TEXAN
+from doors import ADMIN, STRANGER, TEXAN, context
 from engines import give
-from graph.model.command import UpdateCluster
+from graph.model.command import DeleteSelector, RetireCluster, UpdateCluster
 from graph.model.errors import Denied
 
 
@@ -110,3 +112,75 @@ async def test_too_many_ids_are_refused(fleet):
     )
     assert answer["errors"][0]["extensions"]["code"] == "INVALID"
     assert "1,001" in answer["errors"][0]["message"]
+
+
+async def test_one_question_refused_leaves_the_others_answered(fleet):
+    """Whatever can be refused for its arguments is null by itself."""
+    refused = {
+        "clusters": '(where: {text: "/gio"}) { totalCount }',
+        "page": ": clusters(first: 10001) { nodes { name } }",
+        "tree": '(root: "geo") { path }',
+        "facets": '(by: [{label: "x"}]) { label }',
+        "crossTab": '(rows: {label: "x"}, columns: {label: "x"}) { rows }',
+        "explain": '(cluster: "nobody", where: {text: "all"}) { holds }',
+        "complete": '(text: "", position: 0, first: -1) { insert }',
+        "diff": '(from: 99, where: {text: "all"}) { complete }',
+        "grants": "(first: -1) { name }",
+        "hierarchies": "(first: -1) { name }",
+        "labelKeys": "(first: -1) { name }",
+        "savedSelectors": "(first: -1) { name }",
+    }
+    fields = " ".join(f"{name}{rest}" for name, rest in refused.items())
+    answer = await ask(fleet, f"{{ fleet {{ revision {fields} }} viewer {{ name }} }}")
+    assert answer["data"] == {
+        "fleet": {"revision": 2} | dict.fromkeys(refused),
+        "viewer": {"name": "ana"},
+    }
+    assert {each["path"][1] for each in answer["errors"]} == set(refused)
+    assert all(each["extensions"]["hint"] for each in answer["errors"])
+
+
+def test_every_connection_has_the_one_kind_of_page():
+    """Relay's rule: a client treats all of them alike."""
+    connections = [kind for name, kind in GRAPHQL.type_map.items() if name.endswith("Connection")]
+    assert len(connections) >= 2
+    for kind in connections:
+        assert str(kind.fields["pageInfo"].type) == "PageInfo!"
+        edge = get_named_type(kind.fields["edges"].type)
+        assert str(edge.fields["cursor"].type) == "String!"
+    page = GRAPHQL.type_map["PageInfo"].fields
+    assert (str(page["startCursor"].type), str(page["endCursor"].type)) == ("String", "String")
+
+
+REVERT = """query ($to: RevisionOrTime!, $scope: RevertScope!) {
+    previewRevert(to: $to, scope: $scope) { __typename
+        ... on Preview { base changeCount left changes { id action } impact { registeredCount } }
+        ... on Failure { code path } } }"""
+
+
+async def test_a_revert_is_previewed_with_what_it_would_leave(fleet):
+    await give(fleet, RetireCluster("austin-00"))
+    await give(fleet, DeleteSelector("grills"))
+    found = await data(fleet, REVERT, to=2, scope={"id": "cluster:0"})
+    assert found["previewRevert"] == {
+        "__typename": "Preview",
+        "base": 4,
+        "changeCount": 1,
+        "left": [],
+        "changes": [{"id": "cluster:0", "action": "CREATED"}],
+        "impact": {"registeredCount": 1},
+    }
+    assert fleet.view.cursor.revision == 4, "nothing was written"
+    nowhere = await data(fleet, REVERT, to=2, scope={"subtree": "/geo/zz"})
+    assert nowhere["previewRevert"] == {
+        "__typename": "NotFound", "code": "NOT_FOUND", "path": ["scope", "subtree"],
+    }  # fmt: skip
+    later = await data(fleet, REVERT, to=99, scope={"everything": True})
+    assert later["previewRevert"]["path"] == ["to"]
+
+
+async def test_a_preview_of_a_revert_is_never_remembered(fleet):
+    asked = context(fleet)
+    query = '{ previewRevert(to: 1, scope: {id: "cluster:0"}) { __typename } }'
+    assert (await SCHEMA.execute(query, context_value=asked)).errors is None
+    assert asked.fresh

@@ -99,11 +99,22 @@ def start(engine: Engine) -> Start:
             async for message in socket.iter_text():
                 await socket.send_text(message)
 
+        async def careful(socket: WebSocket) -> None:
+            """Ends by itself when it is told of the end, but not at once."""
+            with readiness.stopping.waits():
+                await socket.accept()
+                entered.set()
+                await readiness.stopping.begun.wait()
+                await released.wait()
+                await socket.send_text("last")
+                await socket.close(4000)
+
         readiness = Readiness(engine, stale_seconds=900)
         routes = [
             Route("/quick", quick, methods=["GET", "POST"]),
             Route("/slow", slow),
             WebSocketRoute("/echo", echo),
+            WebSocketRoute("/careful", careful),
             *probe_routes(readiness),
         ]
         with bind("127.0.0.1", 0) as listener:
@@ -220,7 +231,7 @@ async def test_stopping_turns_readyz_first_and_then_refuses_connections(start: S
         async with httpx.AsyncClient() as client:
             assert (await client.get(f"{running.url}/readyz")).status_code == 200
             os.kill(os.getpid(), signal.SIGTERM)
-            await asyncio.wait_for(running.readiness.drained.wait(), 20)
+            await asyncio.wait_for(running.readiness.stopping.begun.wait(), 20)
         async with httpx.AsyncClient() as client:  # a new connection
             assert (await client.get(f"{running.url}/readyz")).status_code == 503
             assert (await client.get(f"{running.url}/quick")).text == "quick"
@@ -235,7 +246,7 @@ async def test_requests_under_way_finish_when_it_stops(start: Start) -> None:
             asking = asyncio.create_task(client.get(f"{running.url}/slow", timeout=20))
             await asyncio.wait_for(running.entered.wait(), 20)
             os.kill(os.getpid(), signal.SIGTERM)
-            await asyncio.wait_for(running.readiness.drained.wait(), 20)
+            await asyncio.wait_for(running.readiness.stopping.begun.wait(), 20)
             assert not running.serving.done()
             running.released.set()
             assert (await asking).text == "slow"
@@ -255,13 +266,46 @@ async def test_sockets_are_told_that_it_goes_away(start: Start) -> None:
         await asyncio.wait_for(running.serving, 20)
 
 
+async def test_sockets_that_end_by_themselves_have_the_time_to(start: Start) -> None:
+    async with start() as running:
+        url = running.echo.replace("echo", "careful")
+        async with websockets.connect(url) as client:
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.wait_for(running.readiness.stopping.begun.wait(), 20)
+            while running.server.servers[0].is_serving():  # noqa: ASYNC110 - nobody announces it
+                await asyncio.sleep(0.01)
+            assert not running.serving.done()
+            running.released.set()
+            assert await client.recv() == "last"
+            with pytest.raises(websockets.ConnectionClosed):
+                await client.recv()
+            assert client.close_code == 4000
+        await asyncio.wait_for(running.serving, 20)
+
+
+async def test_a_second_signal_does_not_wait_for_a_socket_either(start: Start) -> None:
+    async with (
+        start(drain_seconds=600) as running,
+        websockets.connect(running.echo.replace("echo", "careful")) as client,
+    ):
+        await asyncio.wait_for(running.entered.wait(), 20)
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.wait_for(running.readiness.stopping.begun.wait(), 20)
+            await asyncio.sleep(0)
+        await asyncio.wait_for(running.serving, 20)
+        running.released.set()
+        with pytest.raises(websockets.ConnectionClosed):
+            await client.recv()
+
+
 async def test_a_second_signal_does_not_wait(start: Start) -> None:
     async with start(drain_seconds=600) as running, httpx.AsyncClient() as client:
         asking = asyncio.create_task(client.get(f"{running.url}/slow", timeout=20))
         await asyncio.wait_for(running.entered.wait(), 20)
         for _ in range(2):
             os.kill(os.getpid(), signal.SIGTERM)
-            await asyncio.wait_for(running.readiness.drained.wait(), 20)
+            await asyncio.wait_for(running.readiness.stopping.begun.wait(), 20)
             await asyncio.sleep(0)
         await asyncio.wait_for(running.serving, 20)
         assert running.closed.is_set()

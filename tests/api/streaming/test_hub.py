@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from graphql import GraphQLError
 
 from api.caller.identity import Identified
 from api.execution.documents import Documents
@@ -32,6 +33,7 @@ from graph.model.command import (
     RegisterCluster,
     RenameGroup,
     RetireCluster,
+    RevokeAccess,
     UpdateCluster,
 )
 from small_door import small_door, small_engine
@@ -96,12 +98,16 @@ class Party:
         self._documents = Documents(GRAPHQL, self.settings, self.tallies)
 
     async def join(
-        self, query: str, variables: dict[str, Any] | None = None, actor: Actor = ADMIN
+        self,
+        query: str,
+        variables: dict[str, Any] | None = None,
+        actor: Actor = ADMIN,
+        sink: Heard | None = None,
     ) -> tuple[Heard, Subscription]:
         document = self._documents.prepare(query)
         operation = document.operation(None)
         asked = Asked(document, operation, variables or {}, Identified(actor, None))
-        heard = Heard()
+        heard = sink or Heard()
         return heard, await self.hub.subscribe(asked, heard)
 
 
@@ -133,21 +139,21 @@ async def test_each_change_is_executed_once_for_a_shape_however_many_subscribe(
     party = Party(engine)
     shapes = [(CLUSTER_SET, where("/geo/us")), (CLUSTER_SET, where("size = large")), (CHANGES, {})]
     joined = [await party.join(*shapes[number % 3]) for number in range(200)]
-    assert party.hub.shapes == 3
+    assert party.tallies.shapes_open == 3
     assert party.tallies.subscriptions_open == 200
     begun = [len(heard.payloads) for heard, _ in joined]
-    assert party.hub.executions == 0
+    assert party.tallies.messages_executed == 0
     for number in range(5):
         labels = {"size": "large"}
         await give(engine, RegisterCluster(f"n-{number}", labels=labels, groups=("/geo/us/ny",)))
         for (heard, _), count in zip(joined, begun, strict=True):
             await heard.has(count + number + 1)
-        assert party.hub.executions == 3 * (number + 1)
+        assert party.tallies.messages_executed == 3 * (number + 1)
     for _, subscription in joined:
         subscription.leave()
-    assert party.hub.shapes == 0
+    assert party.tallies.shapes_open == 0
     assert party.tallies.subscriptions_open == 0
-    assert party.hub.executions == 15
+    assert party.tallies.messages_executed == 15
 
 
 async def test_200_subscribers_of_3_shapes_hear_exactly_what_lone_ones_hear(
@@ -292,7 +298,7 @@ async def test_callers_who_see_different_things_do_not_share_a_shape(engine: Eng
     party = Party(engine)
     everything, _ = await party.join(CLUSTER_SET, where("all"))
     texas, _ = await party.join(CLUSTER_SET, where("all"), TEXAN)
-    assert party.hub.shapes == 2
+    assert party.tallies.shapes_open == 2
     await give(engine, RegisterCluster("york-2", groups=("/geo/us/ny",)))
     await give(engine, RegisterCluster("austin-9", groups=("/geo/us/tx",)))
     await everything.has(4)
@@ -333,7 +339,129 @@ async def test_a_name_that_comes_to_mean_something_else_ends_the_stream_with_a_r
     await heard.has(3)
     assert heard.messages[-1]["__typename"] == "ResyncRequired"
     assert heard.over
-    assert party.hub.shapes == 0
+    assert party.tallies.shapes_open == 0
+
+
+class Breaking(Executor):
+    """An executor that cannot say the last message of a stream."""
+
+    async def message(self, document: Any, operation: Any, values: Any, message: Any) -> Any:
+        if message.last:
+            raise GraphQLError("what nobody outside should read")
+        return await super().message(document, operation, values, message)
+
+
+async def test_streams_that_cannot_even_be_told_to_begin_again_are_told_that_something_went_wrong(
+    engine: Engine, caplog: pytest.LogCaptureFixture
+) -> None:
+    party = Party(engine, kind=Breaking)
+    guests = [await party.join(CLUSTER_SET, where("/geo/us/ny")) for _ in range(3)]
+    await give(engine, RenameGroup("/geo/us/ny", "york"), CreateGroup("/geo/us/ny"))
+    for heard, _ in guests:
+        await heard.has(3)
+        assert heard.over
+        assert heard.errors[0]["message"] == "something went wrong"
+        assert heard.errors[0]["extensions"]["code"] == "INTERNAL"
+    assert (party.tallies.shapes_open, party.tallies.subscriptions_open) == (0, 0)
+    faults = [each for each in caplog.records if each.levelname == "ERROR"]
+    assert len(faults) == 1
+
+
+async def test_a_shape_nobody_may_see_any_more_ends(engine: Engine) -> None:
+    await give(engine, GrantAccess("tess", Role.READER, subject="tess", scope="/geo/us/tx"))
+    party = Party(engine)
+    heard, _ = await party.join(CHANGES, actor=TEXAN)
+    await give(engine, RevokeAccess("tess"))
+    await heard.has(2)
+    assert heard.errors[0]["extensions"]["code"] == "DENIED"
+    async with asyncio.timeout(10):
+        while party.tallies.shapes_open:  # noqa: ASYNC110 - nobody announces it
+            await asyncio.sleep(0.01)
+
+
+class Patient(Heard):
+    """A sink that takes as many messages as it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turns = asyncio.Semaphore(0)
+
+    async def room(self) -> None:
+        await self.turns.acquire()
+
+    def let(self, count: int) -> None:
+        for _ in range(count):
+            self.turns.release()
+
+
+async def test_a_subscriber_that_others_leave_too_far_behind_resumes_where_it_is(
+    engine: Engine,
+) -> None:
+    party = Party(engine, queue_messages_max=3, chunk_clusters=1)
+    quick, _ = await party.join(CLUSTER_SET, where("all"))
+    begun = len(quick.payloads)
+    late = Patient()
+    joining = asyncio.create_task(party.join(CLUSTER_SET, where("all"), sink=late))
+    late.let(1)
+    await late.has(1)
+    await _grow(engine, quick, range(5))  # it joins behind these
+    late.let(begun - 1)
+    async with asyncio.timeout(10):
+        while party.tallies.subscriptions_open < 2:  # noqa: ASYNC110 - nobody announces it
+            await asyncio.sleep(0.01)
+    await _grow(engine, quick, range(5, 15))  # these have to wait for it
+    late.let(100)
+    _, subscription = await joining
+    assert late.over
+    (error,) = late.errors
+    assert error["extensions"]["code"] == subscription.code == "SLOW_READER"
+    assert party.tallies.readers_dropped == party.tallies.subscriptions_open == 1
+    held = SetFollower("all")
+    held.begin()
+    for message in late.messages:
+        held.take(message)
+    assert error["extensions"]["cursor"] == held.cursor
+    again, _ = await party.join(CLUSTER_SET, where("all", held.cursor))
+    for message in again.messages:
+        held.take(message)
+    assert held.held == names(engine, "all")
+
+
+async def test_one_that_comes_a_little_behind_is_told_everything_at_its_own_pace(
+    engine: Engine,
+) -> None:
+    party = Party(engine, queue_messages_max=10, chunk_clusters=1)
+    quick, _ = await party.join(CLUSTER_SET, where("all"))
+    begun = len(quick.payloads)
+    late = Patient()
+    joining = asyncio.create_task(party.join(CLUSTER_SET, where("all"), sink=late))
+    late.let(1)
+    await late.has(1)
+    await _grow(engine, quick, range(2))
+    late.let(begun - 1)
+    async with asyncio.timeout(10):
+        while party.tallies.subscriptions_open < 2:  # noqa: ASYNC110 - nobody announces it
+            await asyncio.sleep(0.01)
+    await _grow(engine, quick, range(2, 10))
+    for turn in (2, 1, 1):
+        told = len(late.payloads) + turn
+        late.let(turn)
+        await late.has(told)
+        await asyncio.sleep(0.01)
+        assert len(late.payloads) == told, "nothing is said to it before there is room"
+    late.let(100)
+    await joining
+    await late.has(len(quick.payloads))
+    gained = [each["clusters"] for each in late.messages if each["__typename"] == "Gained"]
+    assert gained == [[{"name": f"n-{number}"}] for number in range(10)]
+
+
+async def _grow(engine: Engine, heard: Heard, numbers: range) -> None:
+    """A change for each number, which ``heard`` hears of."""
+    for number in numbers:
+        before = len(heard.payloads)
+        await give(engine, RegisterCluster(f"n-{number}", groups=("/geo/ca",)))
+        await heard.has(before + 1)
 
 
 async def test_variables_that_only_say_where_to_begin_do_not_make_another_shape(
@@ -344,13 +472,13 @@ async def test_variables_that_only_say_where_to_begin_do_not_make_another_shape(
     await party.join(CHANGES)
     await party.join(CHANGES, {"after": place})
     await party.join(CHANGES, {"after": None})
-    assert party.hub.shapes == 1
+    assert party.tallies.shapes_open == 1
     twice = "subscription($after: Cursor) { changes(after: $after) { ... on Progress { cursor } } }"
     await party.join(twice, {"after": place})
-    assert party.hub.shapes == 2
+    assert party.tallies.shapes_open == 2
     await party.join(CLUSTER_SET, where("/geo/us"))
     await party.join(CLUSTER_SET, where("/geo/us", place))
-    assert party.hub.shapes == 3
+    assert party.tallies.shapes_open == 3
 
 
 async def test_an_engine_that_closes_ends_every_stream(tmp_path: Path) -> None:

@@ -23,7 +23,10 @@ from followers import CHANGES, CLUSTER_SET
 from graph.engine import Engine
 from graph.model.access import Role
 from graph.model.command import GrantAccess, RegisterCluster, RevokeAccess, UpdateCluster
+from graph.model.names import Revision
+from graph.store.embedded import EmbeddedStore
 from issuer import AUDIENCE, Issuer, issuing
+from rough_clients import INIT, deaf, said, upgrade
 from small_door import SmallDoor, small_door, small_engine
 from sse_client import narrow_socket
 from ws_client import PROTOCOL, Closed, Failed, connect
@@ -135,6 +138,36 @@ async def test_an_operation_that_is_completed_says_no_more_and_its_id_is_free(
         assert door.tallies.subscriptions_open == 1
         await give(door.engine, RegisterCluster("new-1", groups=("/geo/us/ny",)))
         assert (await second.value())["__typename"] == "Gained"
+
+
+async def test_an_id_that_is_used_again_belongs_to_its_new_operation_alone(tmp_path: Path) -> None:
+    opens = OPENS.replace("mutation {", "mutation ($name: Name!) {").replace('"new-1"', "$name")
+    ids = [f"op-{number}" for number in range(5)]
+    async with slow_fleet(tmp_path) as (engine, store), small_door(engine) as door:
+        async with connect(door.ws_url) as socket:
+            asked = [await socket.subscribe(opens, {"name": id}, operation_id=id) for id in ids]
+            await store.entered.wait()
+            await asyncio.gather(*(each.complete() for each in asked))
+            again = [await socket.subscribe(CHANGES, operation_id=each) for each in ids]
+            for operation in again:
+                assert (await operation.value())["__typename"] == "Progress"
+            store.gate.set()
+            await engine.at_least(Revision(6), timeout_seconds=10)
+            await give(engine, RegisterCluster("new-1", groups=("/geo/us/ny",)))
+            for operation in again:
+                heard = [await operation.value() for _ in range(6)]
+                assert [each.get("__typename") for each in heard] == ["Changeset"] * 6
+                assert [each["revision"] for each in heard] == list(range(2, 8))
+            assert door.tallies.subscriptions_open == len(ids)
+        await nothing_left(door)
+
+
+async def nothing_left(door: SmallDoor) -> None:
+    """Wait until the door holds nothing open."""
+    tallies = door.tallies
+    async with asyncio.timeout(10):
+        while tallies.sockets_open or tallies.subscriptions_open or tallies.shapes_open:  # noqa: ASYNC110 - nobody announces it
+            await asyncio.sleep(0.01)
 
 
 async def test_a_ping_is_answered_before_and_after_the_introduction(door: SmallDoor) -> None:
@@ -271,9 +304,7 @@ async def test_a_socket_ends_without_a_trace_of_what_was_under_way(door: SmallDo
         assert door.tallies.sockets_open == 1
         socket.kill()
         await socket.closed()
-        async with asyncio.timeout(10):
-            while door.tallies.sockets_open or door.tallies.subscriptions_open:  # noqa: ASYNC110 - nobody announces it
-                await asyncio.sleep(0.01)
+        await nothing_left(door)
 
 
 # the handshake
@@ -288,7 +319,10 @@ async def test_another_protocol_is_closed_with_4406(
         assert (await ending(connection))[0] == 4406
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
+@pytest.mark.parametrize(
+    "origin",
+    ["https://evil.example", "null", "http://127.0.0.1:1", "http://[x", "http://[::1", "x"],
+)
 async def test_pages_of_another_origin_are_refused_at_the_handshake(
     origin: str, door: SmallDoor
 ) -> None:
@@ -431,6 +465,26 @@ async def test_a_reader_that_does_not_read_is_closed_with_its_cursor_and_others_
         assert (await resumed.value())["revision"] == int(place.partition(".")[0]) + 1
 
 
+async def test_a_reader_that_takes_nothing_is_counted_even_if_nothing_more_is_said(
+    engine: Engine,
+) -> None:
+    async with small_door(engine, send_seconds=0.1) as door:
+        subscribe = {"type": "subscribe", "id": "1", "payload": {"query": LONG_CHANGES}}
+        port = door.address[1]
+        with await deaf(port, upgrade(), said(INIT), said(subscribe)):
+            async with asyncio.timeout(20):
+                while not door.tallies.subscriptions_open:  # noqa: ASYNC110 - nobody announces it
+                    await asyncio.sleep(0.01)
+                fresh = [
+                    RegisterCluster(f"n-{each}", groups=("/geo/us/ny",)) for each in range(500)
+                ]
+                await give(engine, *fresh)
+                while door.tallies.sockets_open:  # noqa: ASYNC110 - nobody announces it
+                    await asyncio.sleep(0.01)
+        assert door.tallies.readers_dropped == 1
+        await nothing_left(door)
+
+
 LONG_CHANGES = (
     "subscription { changes { __typename ... on Progress { cursor } ... on Changeset { revision "
     + " ".join(f"a{number}: changes {{ lines }}" for number in range(60))
@@ -543,6 +597,7 @@ async def test_a_token_that_expires_ends_its_streams_and_closes_the_socket_with_
         closed = await socket.closed()
         assert closed.code == 4403
         assert "expired" in closed.reason
+        await nothing_left(door)
 
 
 async def test_a_process_that_stops_says_goodbye(engine: Engine) -> None:
@@ -553,6 +608,93 @@ async def test_a_process_that_stops_says_goodbye(engine: Engine) -> None:
         with pytest.raises(Failed) as failure:
             await held.next()
         assert failure.value.code == "UNAVAILABLE"
+        await nothing_left(door)
+
+
+async def test_a_socket_that_has_not_introduced_itself_is_told_goodbye_too(
+    door: SmallDoor,
+) -> None:
+    async with bare(door, introduced=False) as connection:
+        door.readiness.drain()
+        assert (await ending(connection))[0] == 1001
+
+
+async def test_a_process_that_stops_answers_what_it_was_asked_and_begins_nothing_more(
+    tmp_path: Path,
+) -> None:
+    async with (
+        slow_fleet(tmp_path) as (engine, store),
+        small_door(engine) as door,
+        connect(door.ws_url) as socket,
+    ):
+        held = await set_up(socket)
+        asked = await socket.subscribe(OPENS)
+        await store.entered.wait()
+        door.readiness.drain()
+        with pytest.raises(Failed, match="stopping"):
+            await held.next()
+        with pytest.raises(Failed, match="stopping"):
+            await (await socket.subscribe("{ fleet { revision } }")).next()
+        store.gate.set()
+        assert await asked.value() == {"__typename": "Applied"}
+        assert await asked.next() is None
+        assert (await socket.closed()).code == 1001
+
+
+async def test_a_mutation_that_is_not_waited_for_may_have_taken_effect_and_that_is_said(
+    tmp_path: Path,
+) -> None:
+    async with (
+        slow_fleet(tmp_path) as (engine, store),
+        small_door(engine, drain_seconds=0.2) as door,
+        connect(door.ws_url) as socket,
+    ):
+        mutation = await socket.subscribe(OPENS)
+        query = await socket.subscribe("{ fleet(atLeast: 3) { revision } }")
+        await store.entered.wait()
+        door.readiness.drain()
+        with pytest.raises(Failed, match="whether it took effect is not known"):
+            await mutation.next()
+        with pytest.raises(Failed) as failure:
+            await query.next()
+        assert failure.value.errors[0]["message"] == "the process is stopping"
+        assert (await socket.closed()).code == 1001
+        store.gate.set()
+        await engine.at_least(Revision(2), timeout_seconds=10)
+
+
+OPENS = """mutation { registerCluster(
+    input: {name: "new-1", groups: ["/geo/us/ny"]}, reason: "it opens") { __typename } }"""
+
+
+class SlowStore(EmbeddedStore):
+    """A store that keeps whoever commits waiting."""
+
+    gate: asyncio.Event
+    """Set while commits go through."""
+    entered: asyncio.Event
+    """Set when a commit waits."""
+
+    async def commit(self, *given: Any, **named: Any) -> Any:
+        if not self.gate.is_set():
+            self.entered.set()
+            await self.gate.wait()
+        return await super().commit(*given, **named)
+
+
+@asynccontextmanager
+async def slow_fleet(directory: Path) -> AsyncIterator[tuple[Engine, SlowStore]]:
+    """The small fleet, on a store that waits from now on."""
+    store = await SlowStore.open(directory / "fleet.db")
+    assert isinstance(store, SlowStore)
+    store.gate, store.entered = asyncio.Event(), asyncio.Event()
+    store.gate.set()
+    async with small_engine(directory, store=store) as engine:
+        store.gate.clear()
+        try:
+            yield engine, store
+        finally:
+            store.gate.set()
 
 
 def _believing(issuer: Issuer) -> AuthSettings:

@@ -197,6 +197,26 @@ async def test_a_process_that_stops_ends_its_streams(door: SmallDoor) -> None:
         assert last.payload["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
 
 
+async def test_a_process_that_stops_answers_what_a_stream_was_asked(door: SmallDoor) -> None:
+    query = "{ fleet(atLeast: 2) { revision } }"
+    async with listen(door.graphql, query) as events:
+        door.readiness.drain()
+        await give(door.engine, RegisterCluster("new-1", groups=("/geo/us/ny",)))
+        answer, end = await rest(events)
+        assert answer.payload == {"data": {"fleet": {"revision": 2}}}
+        assert end.name == "complete"
+
+
+async def test_a_stream_that_is_not_waited_for_says_so(engine: Engine) -> None:
+    async with (
+        small_door(engine, drain_seconds=0.1) as door,
+        listen(door.graphql, "{ fleet(atLeast: 2) { revision } }") as events,
+    ):
+        door.readiness.drain()
+        (last,) = await rest(events)
+        assert last.payload["errors"][0]["message"] == "the process is stopping"
+
+
 LONG_CHANGES = (
     "subscription { changes { __typename ... on Progress { cursor } ... on Changeset { revision "
     + " ".join(f"a{number}: changes {{ lines }}" for number in range(60))

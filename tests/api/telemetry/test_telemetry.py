@@ -105,6 +105,7 @@ async def test_what_is_counted_is_told(engine: Engine) -> None:
     tallies.documents_hit, tallies.documents_missed = 7, 2
     tallies.responses_hit, tallies.responses_missed = 5, 3
     tallies.sockets_open, tallies.subscriptions_open = 11, 13
+    tallies.shapes_open, tallies.messages_executed = 6, 17
     tallies.readers_dropped, tallies.rate_refused = 1, 4
     found = await metrics(telemetry)
     assert found["trellis_document_lookups_total{found=yes}"] == 7
@@ -113,9 +114,36 @@ async def test_what_is_counted_is_told(engine: Engine) -> None:
     assert found["trellis_response_lookups_total{found=no}"] == 3
     assert found["trellis_sockets_open"] == 11
     assert found["trellis_subscriptions_open"] == 13
+    assert found["trellis_shapes"] == 6
+    assert found["trellis_messages_executed_total"] == 17
     assert found["trellis_readers_dropped_total"] == 1
     assert found["trellis_rate_refused_total"] == 4
     assert found["process_start_time_seconds"] > 0
+
+
+async def test_a_commit_that_breaks_is_a_fault_of_ours(engine: Engine) -> None:
+    telemetry = Telemetry(settings())
+    telemetry.watch(engine)
+    with pytest.raises(RuntimeError), telemetry.trace("commit"):
+        raise RuntimeError
+    found = await metrics(telemetry)
+    assert found["trellis_commit_duration_seconds_count{outcome=INTERNAL}"] == 1
+
+
+@pytest.mark.parametrize("shown", [None, "", "Bearer", "Bearer wrong", "Basic scrape-token-0"])
+async def test_where_metrics_have_a_token_nobody_reads_them_without_it(
+    engine: Engine, shown: str | None
+) -> None:
+    telemetry = Telemetry(settings(metrics_token="scrape-token-0"))
+    telemetry.watch(engine)
+    transport = httpx.ASGITransport(Starlette(routes=telemetry.routes()))
+    headers = {} if shown is None else {"authorization": shown}
+    async with httpx.AsyncClient(transport=transport, base_url="http://t") as client:
+        refused = await client.get("/metrics", headers=headers)
+        assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
+        assert "trellis" not in refused.text
+        right = {"authorization": "Bearer scrape-token-0"}
+        assert "trellis_clusters" in (await client.get("/metrics", headers=right)).text
 
 
 async def test_the_fleets_numbers_are_of_now(tmp_path: Path) -> None:

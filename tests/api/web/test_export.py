@@ -6,11 +6,16 @@ import asyncio
 import csv
 import io
 import json
+import logging
+import time
 from random import Random
 from typing import Any
 
 import pytest
 
+from api.settings import TelemetrySettings
+from api.telemetry.logs import AccessLines, log_to
+from api.telemetry.telemetry import Telemetry
 from api.web.export import PAGE, Export, export_of
 from doors import ADMIN, TEXAN, served
 from engines import give
@@ -20,7 +25,7 @@ from graph.model.errors import Invalid, NotFound, TrellisError
 TRIES = {"test": 40, "campaign": 2_000}
 COLUMNS = (
     "id", "name", "title", "kind", "reconciler", "timeZone", "changed", "label:size",
-    "label:lanes", "label:open", "place:geo", "place:devices", "place:empty",
+    "label:lanes", "label:open", "place:geo", "places:devices", "place:empty",
 )  # fmt: skip
 SELECTORS = (
     "all", "not all", "/geo/us", "/geo/us/tx or /devices/camera", "size = large", "lanes >= 2",
@@ -75,7 +80,7 @@ async def test_an_export_holds_what_the_paged_query_holds(door, scale):
         found = [json.loads(line) for line in lines]
         assert [list(each) for each in found] == [columns] * len(wanted)
         kinds = {"KUBERNETES": "kubernetes", "FLUX": "flux", "ARGOCD": "argocd"}
-        plain = [[kinds.get(each, each) for each in row] for row in wanted]
+        plain = [[kinds.get(str(each), each) for each in row] for row in wanted]
         assert [list(each.values()) for each in found] == plain
         table = list(csv.reader(io.StringIO((await export(door, "csv", who, **asked)).text)))
         assert table == [columns, *([_cell(each) for each in row] for row in plain)]
@@ -84,6 +89,8 @@ async def test_an_export_holds_what_the_paged_query_holds(door, scale):
 def _cell(value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, list):
+        return " ".join(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -282,6 +289,98 @@ async def test_a_reader_who_takes_nothing_is_let_go(many, an_issuer):
         async with asyncio.timeout(10):
             await door.app(scope(door), receive, send)
         assert len(sent) == 3
+        assert door.telemetry.tallies.readers_dropped == 1
+
+
+# what is told of an export, and when
+
+
+@pytest.fixture
+async def told(many, an_issuer):
+    """A door whose log lines can be read."""
+    lines = io.StringIO()
+    handler = log_to(TelemetrySettings(logs="json"), stream=lines)
+    access = AccessLines(handler)
+    telemetry = Telemetry(TelemetrySettings(), access=access)
+    try:
+        async with served(many, issuer=an_issuer, telemetry=telemetry) as door:
+            yield door, lambda: exports(access, lines)
+    finally:
+        logging.getLogger().removeHandler(handler)
+
+
+def exports(access: AccessLines, lines: io.StringIO) -> list[dict[str, Any]]:
+    access.flush()
+    found = [json.loads(line) for line in lines.getvalue().splitlines()]
+    return [each for each in found if each.get("kind") == "export"]
+
+
+async def nothing() -> Any:
+    await asyncio.Event().wait()
+
+
+async def test_an_export_is_told_at_its_end_with_who_read_it(told):
+    door, exported = told
+
+    async def send(message: Any) -> None:
+        assert not exported(), "it has not ended"
+
+    await door.app(scope(door), nothing, send)
+    (line,) = exported()
+    assert (line["actor"], line["name"], line["outcome"]) == ("ana", "ndjson", "ok")
+    assert line["milliseconds"] > 0
+    await export(door, "csv", where="/gio")
+    assert (exported()[1]["actor"], exported()[1]["outcome"]) == ("ana", "SELECTOR_NOT_FOUND")
+
+
+async def test_an_export_without_its_end_is_not_told_as_ok(told):
+    door, exported = told
+    sent: list[Any] = []
+
+    async def gone() -> Any:
+        while len(sent) < 3:  # noqa: ASYNC110 - a list tells nobody
+            await asyncio.sleep(0)
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await door.app(scope(door), gone, send)
+    assert [each["outcome"] for each in exported()] == ["GONE"]
+
+
+async def test_an_export_ends_when_its_token_does(told, an_issuer):
+    door, exported = told
+    token = an_issuer.token(sub="tess", groups=["texas"], exp=int(time.time()) - 29)
+    asked = scope(door)
+    asked["headers"][0] = (b"authorization", f"Bearer {token}".encode())
+    asked["query_string"] = b"columns=name"
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+        await asyncio.sleep(2)  # its leeway of thirty seconds is over then
+
+    await door.app(asked, nothing, send)
+    assert [each["type"] for each in sent] == ["http.response.start"]
+    assert [each["outcome"] for each in exported()] == ["UNAUTHENTICATED"]
+
+
+async def test_exports_count_for_the_quota_of_their_caller(many, an_issuer):
+    async with served(many, issuer=an_issuer, sockets_per_caller_max=1) as door:
+        tallies = door.telemetry.tallies
+        statuses: list[int] = []
+
+        async def send(message: Any) -> None:
+            if not statuses:
+                assert tallies.sockets_open == 1
+                statuses.append((await export(door, "csv")).status_code)
+                statuses.append((await export(door, "csv", "ron")).status_code)
+
+        await door.app(scope(door), nothing, send)
+        assert statuses == [429, 200]
+        assert tallies.sockets_open == 0
+        assert (await export(door, "csv")).status_code == 200
 
 
 async def test_readers_who_cut_the_line_midway_harm_nobody(many, door):

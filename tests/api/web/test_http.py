@@ -197,19 +197,56 @@ async def test_a_query_by_get_has_its_variables_and_its_name(door):
     assert found.json()["data"]["fleet"]["clusters"]["nodes"] == [{"name": "austin-00"}]
 
 
-async def test_by_get_only_queries_are_answered(door):
-    for operation in (
-        'mutation { revokeAccess(input: {name: "texans"}, reason: "x") { __typename } }',
-        "subscription { changes { __typename } }",
-    ):
+MUTATION = 'mutation { revokeAccess(input: {name: "texans"}, reason: "x") { __typename } }'
+SUBSCRIPTION = "subscription { changes { __typename } }"
+
+
+@pytest.mark.parametrize("accept", ["application/json", NEW, "text/event-stream"])
+async def test_nothing_is_changed_by_get_whatever_form_the_answer_has(door, accept):
+    for query in (MUTATION, f"query A {{ viewer {{ name }} }} {MUTATION.replace('{', 'B {', 1)}"):
         found = await door.client.get(
-            "/graphql", params={"query": operation}, headers=door.as_("ana")
+            "/graphql",
+            params={"query": query, **({"operationName": "B"} if query != MUTATION else {})},
+            headers=door.as_("ana") | {"accept": accept},
         )
-        assert found.status_code == 405
+        assert (found.status_code, found.headers["allow"]) == (405, "POST")
     assert (await door.data(COUNT))["fleet"]["revision"] == 2
 
 
+async def test_by_get_a_subscription_is_answered_by_a_stream_and_nothing_else(door):
+    asked = {"params": {"query": SUBSCRIPTION}, "headers": door.as_("ana")}
+    assert (await door.client.get("/graphql", **asked)).status_code == 400
+    asked["headers"]["accept"] = "text/event-stream"
+    async with door.client.stream("GET", "/graphql", **asked) as found:
+        assert found.status_code == 200
+        assert await anext(found.aiter_lines()) == "event: next"
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+async def test_only_a_batch_may_be_long_whatever_form_the_answer_has(fleet, an_issuer, accept):
+    async with served(fleet, issuer=an_issuer, body_bytes_max=1_000) as door:
+        filler = {"extensions": {"x": "y" * 1_000}}
+        headers = door.as_("ana") | {"accept": accept}
+        found = await door.client.post("/graphql", json={"query": COUNT, **filler}, headers=headers)
+        assert found.status_code == 413
+        batch = '{ preview(input: {commands: [], reason: "x"}) { __typename } }'
+        found = await door.client.post("/graphql", json={"query": batch, **filler}, headers=headers)
+        assert (found.status_code, "preview" in found.text) == (200, True)
+
+
 # odd ends
+
+
+@pytest.mark.parametrize("variables", ['{"n": null}', '{"n": 1e400}', '{"n": [[]]}', '{"n": {}}'])
+async def test_odd_variables_are_the_callers_fault_and_not_ours(door, variables):
+    query = "query ($n: Int) { fleet { clusters(first: $n) { nodes { name } } } }"
+    body = f'{{"query": "{query}", "variables": {variables}}}'
+    headers = door.as_("ana") | {"content-type": "application/json"}
+    found = await door.client.post("/graphql", content=body, headers=headers)
+    assert found.status_code in (200, 400)
+    assert found.json()["errors"][0]["extensions"]["code"] in ("BAD_REQUEST", "INVALID")
+    well = await door.data(query, n=1)
+    assert len(well["fleet"]["clusters"]["nodes"]) == 1
 
 
 async def test_a_subscription_that_asks_for_no_stream_is_told_how_to_have_one(door):

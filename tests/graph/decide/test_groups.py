@@ -34,7 +34,7 @@ def test_a_group_without_a_parent_is_refused_and_says_what_to_create_first():
     with pytest.raises(NotFound, match='no group "ohio" in /geo/us') as refusal:
         give(small(), CreateGroup("/geo/us/ohio/akron"))
     assert refusal.value.hint == "create /geo/us/ohio first"
-    assert refusal.value.path == ("commands", 0)
+    assert refusal.value.path == ("commands", 0, "path")
 
 
 def test_an_unknown_hierarchy_offers_the_nearest():

@@ -143,16 +143,43 @@ def test_a_grant_comes_back_only_if_all_it_names_is_there():
     (left,) = story.revert(Ref(Kind.GRANT, "mine"))
     assert left.startswith("grant:mine: group:")
     assert story.now.grant("mine") is None
-    assert story.revert(Everything()) == ()
+    story.revert(Everything())
+    assert story.revert(Ref(Kind.GRANT, "mine")) == ()
     assert story.differs() is None
 
 
-def test_a_grant_given_since_goes_and_holds_nothing_back():
+def test_grants_stay_as_they_are_unless_they_are_named():
+    story = Story()
+    story.give(
+        GrantAccess("kept", Role.READER, "ana"),
+        GrantAccess("revoked", Role.ADMIN, "bo"),
+        GrantAccess("less", Role.ADMIN, "cy"),
+    )
+    story.start_here()
+    story.give(RevokeAccess("revoked"), GrantAccess("less", Role.READER, "cy"))
+    story.give(GrantAccess("more", Role.READER, "di"))
+    story.give(RenameGroup("/geo/ca", "canada"))
+    grants = story.now.grants()
+    (left,) = story.revert(Everything())
+    assert left == "grants stay as they are: 3 differ; revert one by name"
+    assert story.now.grants() == grants
+    assert group_at(story.now, "/geo/ca") is not None
+    named = tuple(Ref(Kind.GRANT, name) for name in ("revoked", "less"))
+    assert story.revert(Parts(named)) == ()
+    assert [each.name for each in story.now.grants()] == ["kept", "less", "more", "revoked"]
+    assert story.revert(Everything()) == ("grants stay as they are: 1 differs; revert one by name",)
+    assert story.revert(named[0]) == ()
+
+
+def test_a_grant_given_since_stays_and_so_does_what_it_names():
     story = Story()
     story.give(CreateGroup("/geo/mx"), GrantAccess("mine", Role.READER, "ana", scope="/geo/mx"))
     mexico = group_at(story.now, "/geo/mx")
-    assert story.revert(Ref(Kind.GROUP, mexico)) == ("group mx of /geo: grant mine names it",)
-    assert story.revert(Everything()) == ()
+    named = "group mx of /geo: grant mine names it"
+    assert story.revert(Ref(Kind.GROUP, mexico)) == (named,)
+    stays = "grants stay as they are: 1 differs; revert one by name"
+    assert story.revert(Everything()) == (stays, named)
+    assert story.revert(Parts((Ref(Kind.GRANT, "mine"), Ref(Kind.GROUP, mexico)))) == ()
     assert story.differs() is None
 
 
@@ -166,7 +193,7 @@ def test_a_label_key_does_not_take_its_old_type_under_a_grant_that_uses_the_new(
     assert story.revert(Ref(Kind.LABEL_KEY, "zone")) == (
         "label_key:zone: grant mine uses it as a text",
     )
-    assert story.revert(Everything()) == ()
+    assert story.revert(Parts((Ref(Kind.GRANT, "mine"), Ref(Kind.LABEL_KEY, "zone")))) == ()
     assert story.differs() is None
 
 

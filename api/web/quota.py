@@ -1,6 +1,9 @@
-"""How many sockets and streams may be open: in all, and for one caller."""
+"""How many sockets and streams may be open: in all, and for one caller. An export is a stream."""
 
 from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
 
 from api.refusals import TooMany
 from api.settings import ApiSettings
@@ -16,6 +19,15 @@ class Quota:
         self._per_caller_max = settings.sockets_per_caller_max
         self._tallies = tallies
         self._callers: dict[str, int] = {}
+
+    @contextmanager
+    def held(self, caller: str) -> Generator[None]:
+        """One of ``caller`` while it is open; refused if that is too many."""
+        self.enter(caller)
+        try:
+            yield
+        finally:
+            self.leave(caller)
 
     def enter(self, caller: str) -> None:
         """One more of ``caller``; refused if that is too many."""
