@@ -373,7 +373,7 @@ async def test_a_driver_that_tells_secrets_tells_them_to_nobody(tmp_path, issuer
     finally:
         logging.getLogger().removeHandler(handler)
     failed = [each for each in answers if "errors" in each.json()]
-    assert len(failed) >= 3
+    assert len(failed) >= 2  # history and the log's newest part are in memory
     for found in answers:
         assert "hunter2" not in found.text
         assert "db.internal" not in found.text
