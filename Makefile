@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo test test-neo4j test-rest lint check bench campaign format lock schema help
+.PHONY: demo test test-outside test-rest lint check bench campaign format lock schema help
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -24,13 +24,17 @@ check: lint ## format, lint, types, contracts, quick tests
 
 # The two halves take about as long as each other; a machine with two cores runs them side by side.
 test: lint ## everything, Neo4j included; says what it could not run
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-neo4j test-rest
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-outside test-rest
 
-test-neo4j: $(STAMP)
+# what talks to Neo4j, to Node's clients and to a browser, and what attacks
+OUTSIDE := tests/attacks tests/conformance tests/api/console
+
+test-outside: $(STAMP)
 	$(PYTEST) -m neo4j
+	$(PYTEST) -m "not neo4j" $(OUTSIDE)
 
 test-rest: $(STAMP)
-	$(PYTEST) -m "not neo4j"
+	$(PYTEST) -m "not neo4j" $(OUTSIDE:%=--ignore=%)
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .
