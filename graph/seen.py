@@ -43,7 +43,9 @@ class Seen:
         found = self._access.get(actor)
         if found is None:
             found = access_of(actor, newest.grants())
-        return _kept(self._access, actor, found, self._kept_max)
+            return _kept(self._access, actor, found, self._kept_max)
+        self._access.move_to_end(actor)
+        return found
 
     def view(self, access: Access, view: FleetView) -> FleetView:
         """``view`` as far as ``access`` shows it; refused to whoever may see nothing at all."""
@@ -56,7 +58,9 @@ class Seen:
         found = self._views.get(key)
         if found is None:
             found = ScopedView(view, access.need(Role.READER))
-        return _kept(self._views, key, found, self._kept_max)
+            return _kept(self._views, key, found, self._kept_max)
+        self._views.move_to_end(key)
+        return found
 
     def verdicts(self, access: Access, changeset: Cursor) -> bytes | None:
         """What was found about a changeset's clusters; None if that is not remembered."""

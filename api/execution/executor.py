@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -28,6 +29,7 @@ from api.schema.trail import Message
 from api.settings import ApiSettings
 from graph.model.errors import Unavailable
 
+_log = logging.getLogger(__name__)
 _NOTHING = VariableValues({}, {})
 
 
@@ -76,8 +78,8 @@ class Executor:
                     return Answer(await plan.run(run), [])
             except TookTooLong:
                 raise
-            except Exception:  # noqa: S110 - whatever it was, graphql-core tells it its way
-                pass
+            except Exception:  # whatever it was, graphql-core tells it its way
+                _gave_up(operation)
         return await self.stock(document, operation, variables, context, until)
 
     async def message(
@@ -90,6 +92,7 @@ class Executor:
             plan = self._plan(document, operation, values)
             return None if plan is None else await plan.run(run)
         except Exception:  # whatever it was, graphql-core tells it its way
+            _gave_up(operation)
             return None
 
     async def stock(
@@ -127,8 +130,8 @@ class Executor:
             if operation.read is None:
                 operation.read = self._coercers.reader(definitions)
             return VariableValues({}, operation.read(variables))
-        except Exception:  # noqa: S110 - whatever is odd about them, graphql-core tells it its way
-            pass
+        except Exception:  # whatever is odd about them, graphql-core tells it its way
+            _gave_up(operation)
         return get_variable_values(
             self._schema,
             definitions,
@@ -177,3 +180,8 @@ class Executor:
                 hint="send it again with the same idempotency key, or read the fleet first",
             )
         return TookTooLong(said, hint="ask for less at a time, or try again")
+
+
+def _gave_up(operation: Operation) -> None:
+    """Leave a trace: an operation that always goes the long way is slow, and nothing else shows."""
+    _log.debug("the quick way gave up on %r", operation.name, exc_info=True)
