@@ -16,6 +16,10 @@ from graph.model.names import Revision
 from graph.model.view import FleetView
 
 
+def _nothing_earlier() -> set[Revision | datetime]:
+    return set()
+
+
 @dataclass(slots=True)
 class Context:
     """One request. Make it with ``pin``; resolvers read the fleet through ``seen`` alone."""
@@ -28,7 +32,7 @@ class Context:
     """The newest view when the request began."""
     seen: FleetView
     """What of ``view`` the actor may see."""
-    earlier: set[Revision | datetime] = field(default_factory=set["Revision | datetime"])
+    earlier: set[Revision | datetime] = field(default_factory=_nothing_earlier)
     """What this request has read as of, but for the newest; there is a bound on how many."""
     tree_rows: int = 0
     """Rows of the trees it has read; there is a bound on them all."""
@@ -38,9 +42,18 @@ class Context:
     """A revision this process has not reached yet, and which the request asked for."""
 
     @staticmethod
-    def pin(engine: Engine, settings: ApiSettings, identified: Identified) -> Context:
-        """A request of ``identified``, at the newest view."""
-        access = engine.access(identified.actor)
+    def pin(
+        engine: Engine,
+        settings: ApiSettings,
+        identified: Identified,
+        access: Access | None = None,
+    ) -> Context:
+        """A request of ``identified``, at the newest view.
+
+        ``access`` is theirs, if it was looked up without waiting for anything since.
+        """
+        if access is None:
+            access = engine.access(identified.actor)
         view = engine.view
         return Context(engine, settings, identified, access, view, engine.seen(access, view))
 

@@ -15,6 +15,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from api.caller.keys import Keys
@@ -40,8 +41,7 @@ class Unauthenticated(Denied):
     code = "UNAUTHENTICATED"
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
+class Peer(NamedTuple):
     """Where a request comes from and what it is addressed to, as the connection says."""
 
     client: str

@@ -83,15 +83,18 @@ class Operation:
         default_factory=dict["tuple[Any, ...]", "Plan | None"]
     )
 
-    @property
-    def kind(self) -> OperationType:
-        """Query, mutation or subscription."""
-        return self.node.operation
+    kind: OperationType = field(init=False)
+    """Query, mutation or subscription."""
+    kind_name: str = field(init=False)
+    """The same as text: an enumeration takes its time to say it."""
+    name: str = field(init=False)
+    """The operation's name; empty if it has none."""
 
-    @property
-    def name(self) -> str:
-        """The operation's name; empty if it has none."""
-        return "" if self.node.name is None else self.node.name.value
+    def __post_init__(self) -> None:
+        """Read off the node what every request asks for."""
+        self.kind = self.node.operation
+        self.kind_name = self.kind.value
+        self.name = "" if self.node.name is None else self.node.name.value
 
     def root_fields(self) -> set[str]:
         """The names of the fields it begins with; an empty one for what a fragment may hide."""
@@ -210,9 +213,12 @@ class Documents:
         """Refuse an operation whose variables ask for too much."""
         if not operation.sized_by:
             return
-        known = {name: size_of(variables[name]) for name in operation.sized_by if name in variables}
-        sizes = tuple(map(known.get, operation.sized_by))
+        sizes = tuple(
+            [size_of(variables[name]) if name in variables else None for name in operation.sized_by]
+        )
         if sizes not in operation.affordable:
+            given = zip(operation.sized_by, sizes, strict=True)
+            known = {name: size for name, size in given if size is not None}
             self._refuse_dear(self._cost(document.fragments, known).of(operation.node))
             document.keep_sizes(operation, sizes)
 

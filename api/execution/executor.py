@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from inspect import isawaitable
 from typing import Any
 
@@ -21,13 +19,13 @@ from graphql.execution import VariableValues, get_variable_values
 from api.context import Context
 from api.core_schema import core_schema
 from api.execution.arguments import Converters
+from api.execution.deadline import Deadline, TookTooLong
 from api.execution.documents import Document, Operation
 from api.execution.plan import Plan, Planner, Run
 from api.execution.rows import RowMemory
 from api.execution.variables import Coercers
 from api.schema.trail import Message
 from api.settings import ApiSettings
-from graph.model.errors import Unavailable
 
 _log = logging.getLogger(__name__)
 _NOTHING = VariableValues({}, {})
@@ -43,10 +41,6 @@ class Answer:
     """Whether execution began; if not, the request itself was at fault."""
 
 
-class TookTooLong(Unavailable):
-    """The deadline of one operation has passed."""
-
-
 class Executor:
     """Executes the operations of valid documents, and remembers plans and rows."""
 
@@ -54,7 +48,7 @@ class Executor:
         self._schema = core_schema(schema)
         self._converters = Converters(schema.config)
         self._coercers = Coercers(self._schema)
-        self._settings = settings
+        self._seconds = settings.execution_seconds
         self._rows = RowMemory(settings.rows_kept_bytes)
         self._suggest = settings.introspection
 
@@ -69,25 +63,25 @@ class Executor:
         values = self._values(operation, variables)
         if isinstance(values, list):
             return Answer(None, values, executed=False)
-        until = self._deadline()
+        deadline = Deadline.after(self._seconds, operation.kind)
         if operation.kind is OperationType.QUERY:
             try:
                 plan = self._plan(document, operation, values)
                 if plan is not None:
-                    run = self._start(context, values, until, operation.kind)
+                    run = Run(context, values, self._rows, deadline)
                     return Answer(await plan.run(run), [])
             except TookTooLong:
                 raise
             except Exception:  # whatever it was, graphql-core tells it its way
                 _gave_up(operation)
-        return await self.stock(document, operation, variables, context, until)
+        return await self.stock(document, operation, variables, context, deadline)
 
     async def message(
         self, document: Document, operation: Operation, values: VariableValues, message: Message
     ) -> Any:
         """What is sent of one message of a subscription; None if it has to go the stock way."""
-        run = self._start(message.context, values, self._deadline(), operation.kind)
-        run.value = message.value
+        deadline = Deadline.after(self._seconds, operation.kind)
+        run = Run(message.context, values, self._rows, deadline, message.value)
         try:
             plan = self._plan(document, operation, values)
             return None if plan is None else await plan.run(run)
@@ -101,11 +95,11 @@ class Executor:
         operation: Operation,
         variables: Mapping[str, Any],
         context: Context,
-        until: float | None = None,
+        deadline: Deadline | None = None,
     ) -> Answer:
-        """The same as graphql-core alone does it, ``until`` a time of the event loop's clock."""
-        until = until or self._deadline()
-        self._in_time(until, operation.kind)
+        """The same as graphql-core alone does it."""
+        deadline = deadline or Deadline.after(self._seconds, operation.kind)
+        deadline.check()
         context.begin()
         result = execute(
             self._schema,
@@ -116,7 +110,7 @@ class Executor:
             hide_suggestions=not self._suggest,
         )
         if isawaitable(result):
-            result = await self._bounded(until, operation.kind, result)
+            result = await deadline.wait(result)
         assert isinstance(result, ExecutionResult), "nothing here is incremental"
         return Answer(result.data, result.errors or [])
 
@@ -143,43 +137,13 @@ class Executor:
     def _plan(
         self, document: Document, operation: Operation, values: VariableValues
     ) -> Plan | None:
-        key = tuple(values.coerced.get(name) for name in operation.conditions)
+        key = tuple([values.coerced.get(name) for name in operation.conditions])
         if key not in operation.plans:
             planner = Planner(self._schema, self._converters, document.fragments, values)
             is_stream = operation.kind is OperationType.SUBSCRIPTION
             make = planner.plan_messages if is_stream else planner.plan
             document.keep_plan(operation, key, make(operation.node))
         return operation.plans[key]
-
-    def _start(
-        self, context: Context, values: VariableValues, until: float, kind: OperationType
-    ) -> Run:
-        wait = partial(self._bounded, until, kind)
-        return Run(context, values, self._rows, wait, partial(self._in_time, until, kind))
-
-    def _deadline(self) -> float:
-        """When an operation that begins now has to be over, whichever ways it is tried."""
-        return asyncio.get_running_loop().time() + self._settings.execution_seconds
-
-    async def _bounded(self, until: float, kind: OperationType, work: Any) -> Any:
-        try:
-            async with asyncio.timeout_at(until):
-                return await work
-        except TimeoutError:
-            raise self._too_long(kind) from None
-
-    def _in_time(self, until: float, kind: OperationType) -> None:
-        if asyncio.get_running_loop().time() > until:
-            raise self._too_long(kind)
-
-    def _too_long(self, kind: OperationType) -> TookTooLong:
-        said = f"the operation took longer than {self._settings.execution_seconds:g} s"
-        if kind is OperationType.MUTATION:
-            return TookTooLong(
-                f"{said}; whether it took effect is not known",
-                hint="send it again with the same idempotency key, or read the fleet first",
-            )
-        return TookTooLong(said, hint="ask for less at a time, or try again")
 
 
 def _gave_up(operation: Operation) -> None:

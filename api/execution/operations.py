@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Awaitable, Mapping
+from typing import Any, NamedTuple
 
 import strawberry
 from graphql import OperationType
@@ -20,6 +19,7 @@ from api.refusals import TooLarge, WrongMethod
 from api.schema.page import Ahead
 from api.settings import ApiSettings
 from api.telemetry.telemetry import Telemetry
+from graph.access import Access
 from graph.engine import Engine
 from graph.index.snapshot import Snapshot
 from graph.model.errors import Invalid, TrellisError
@@ -29,8 +29,7 @@ BATCH_FIELDS = frozenset({"apply", "preview"})
 OK = "ok"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What is to be sent, and what is to be told about it."""
 
     content: dict[str, Any]
@@ -44,8 +43,7 @@ class Outcome:
     """The view the answer is of, where the same request at it has the same answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(NamedTuple):
     """One operation of a valid document, which may be executed as far as can be told before."""
 
     document: Document
@@ -80,20 +78,24 @@ class Operations:
         request: GraphQLRequest,
         identified: Identified,
         *,
+        access: Access | None = None,
         queries_only: bool = False,
         long: bool = False,
     ) -> Outcome:
-        """The outcome of one request, which is no subscription."""
+        """The outcome of one request, which is no subscription.
+
+        ``access`` is that of whoever asks, where it was looked up already.
+        """
         try:
             prepared = self.prepare(request, queries_only=queries_only, long=long)
         except BadDocument as error:
             return Outcome({"errors": [graphql_error(each) for each in error.errors]}, BAD_REQUEST)
-        if prepared.kind is OperationType.SUBSCRIPTION:
+        if prepared.operation.kind is OperationType.SUBSCRIPTION:
             raise Invalid(
                 "a subscription is a stream",
                 hint="open a socket, or send Accept: text/event-stream",
             )
-        return await self.execute(prepared, identified)
+        return await self.execute(prepared, identified, access)
 
     def prepare(
         self, request: GraphQLRequest, *, queries_only: bool = False, long: bool = False
@@ -103,7 +105,8 @@ class Operations:
         ``queries_only``: it came in a way that may change nothing. ``long``: it may only be a
         batch. ``BadDocument`` if it is none that can be executed.
         """
-        document = self._document(request.query)
+        text, traces = request.query, self._traces
+        document = self._traced(text) if traces.on else self.documents.prepare(text)
         operation = document.operation(request.operation_name)
         if queries_only and operation.kind is OperationType.MUTATION:
             raise WrongMethod("only queries are answered by GET", hint="send it by POST")
@@ -114,10 +117,14 @@ class Operations:
         self.documents.check_cost(document, operation, request.variables)
         return Prepared(document, operation, request.variables)
 
-    async def execute(self, prepared: Prepared, identified: Identified) -> Outcome:
+    async def execute(
+        self, prepared: Prepared, identified: Identified, access: Access | None = None
+    ) -> Outcome:
         """The outcome of a query or mutation."""
-        context = Context.pin(self._engine, self._settings, identified)
+        context = Context.pin(self._engine, self._settings, identified, access)
         answer = await self._run(prepared, context)
+        if not answer.errors:
+            return _good(prepared.operation, answer, context)
         # a page's cursor may be of a revision that is on its way here; what was changed is changed
         if prepared.kind is OperationType.QUERY and (ahead := _ahead(answer)) is not None:
             try:
@@ -131,33 +138,34 @@ class Operations:
                 answer = await self._run(prepared, context)
         return _outcome(prepared.operation, answer, context)
 
-    def _document(self, text: str) -> Document:
-        if not self._traces.on:
-            return self.documents.prepare(text)
+    def _traced(self, text: str) -> Document:
         with self._traces.span("parse and validate"):
             return self.documents.prepare(text)
 
-    async def _run(self, prepared: Prepared, context: Context) -> Answer:
-        document, operation = prepared.document, prepared.operation
-        if not self._traces.on:
-            return await self.executor.execute(document, operation, prepared.variables, context)
-        with self._traces.span("execute", operation=operation.name):
-            return await self.executor.execute(document, operation, prepared.variables, context)
+    def _run(self, prepared: Prepared, context: Context) -> Awaitable[Answer]:
+        executing = self.executor.execute(*prepared, context)
+        return self._traced_run(prepared, executing) if self._traces.on else executing
+
+    async def _traced_run(self, prepared: Prepared, executing: Awaitable[Answer]) -> Answer:
+        with self._traces.span("execute", operation=prepared.operation.name):
+            return await executing
 
 
 def _outcome(operation: Operation, answer: Answer, context: Context) -> Outcome:
-    kind = operation.kind.value
-    errors = answer.errors
-    if not errors:
-        repeatable = operation.kind is OperationType.QUERY and not context.fresh
-        view = context.view if repeatable else None
-        return Outcome({"data": answer.data}, OK, kind, operation.name, True, view)
-    shown = [graphql_error(each) for each in errors]
+    if not answer.errors:
+        return _good(operation, answer, context)
+    shown = [graphql_error(each) for each in answer.errors]
     content: dict[str, Any] = {"errors": shown}
     if answer.executed:
         content["data"] = answer.data
     code: str = shown[0]["extensions"]["code"]
-    return Outcome(content, code, kind, operation.name, answer.executed)
+    return Outcome(content, code, operation.kind_name, operation.name, answer.executed)
+
+
+def _good(operation: Operation, answer: Answer, context: Context) -> Outcome:
+    repeatable = operation.kind is OperationType.QUERY and not context.fresh
+    view = context.view if repeatable else None
+    return Outcome({"data": answer.data}, OK, operation.kind_name, operation.name, True, view)
 
 
 def _ahead(answer: Answer) -> Ahead | None:

@@ -14,19 +14,21 @@ as the stock executor has them. A test holds the two equal over generated docume
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from inspect import isawaitable
 from typing import Any, cast
 
 from graphql import (
+    GRAPHQL_MAX_INT,
+    GRAPHQL_MIN_INT,
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLEnumType,
     GraphQLField,
     GraphQLIncludeDirective,
+    GraphQLInt,
     GraphQLList,
     GraphQLNonNull,
     GraphQLObjectType,
@@ -44,7 +46,8 @@ from graphql.execution import VariableValues, get_directive_values
 from strawberry.types.field import StrawberryField
 
 from api.columns import COLUMN, Column, Rows
-from api.execution.arguments import Converters
+from api.execution.arguments import Converters, Read
+from api.execution.deadline import Deadline
 from api.execution.rows import RowMemory
 from api.execution.table import Table
 
@@ -66,17 +69,13 @@ class Run:
     context: Any
     variables: VariableValues
     rows: RowMemory
-    wait: Callable[[Awaitable[Any]], Awaitable[Any]]
-    """Waits, within the deadline."""
-    in_time: Callable[[], None]
-    """Refuses to go on when the deadline has passed."""
+    deadline: Deadline
     value: Any = None
     """The message of a subscription: what its field has this time."""
 
 
 Complete = Callable[[Any, Run], Any]
 """Turns what a resolver gave into what is answered."""
-Arguments = Callable[[Run], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +99,11 @@ class Plan:
         """The answer; anything raised means: ask the stock executor."""
         answer: dict[str, Any] = {}
         for root in self.roots:
-            run.in_time()
+            if answer:
+                run.deadline.check()
             value = root.resolve(None, run)
-            if isawaitable(value):
-                value = await run.wait(value)
+            if hasattr(value, "__await__"):
+                value = await run.deadline.wait(value)
             answer[root.key] = root.complete(value, run)
         return answer
 
@@ -231,34 +231,36 @@ class Planner:
             return lambda source, _run: getattr(source, name)
         function: Callable[..., Any] = cast("Any", resolver.wrapped_func)
         info = resolver.info_parameter
-        arguments = self._arguments(field, definition, node)
+        read = self._arguments(field, definition, node)
         if info is not None:
-            return lambda source, run: function(source, info=run, **arguments(run))
+            return lambda source, run: function(source, info=run, **read(run.variables))
         if not field.args:
             return lambda source, _run: function(source)
-        return lambda source, run: function(source, **arguments(run))
+        return lambda source, run: function(source, **read(run.variables))
 
-    def _arguments(
-        self, field: GraphQLField, definition: StrawberryField, node: FieldNode
-    ) -> Arguments:
+    def _arguments(self, field: GraphQLField, definition: StrawberryField, node: FieldNode) -> Read:
         """The field's arguments as its resolver takes them."""
-        read = self._converters.reader(field, definition, node, self._variables)
-        return lambda run: read(run.variables)
+        return self._converters.reader(field, definition, node, self._variables)
 
     # what is made of it
 
     def _complete(self, kind: GraphQLOutputType, nodes: list[FieldNode]) -> Complete:
         if isinstance(kind, GraphQLNonNull):
-            inner = self._complete(kind.of_type, nodes)
-            return lambda value, run: inner(_there(value), run)
+            if kind.of_type is GraphQLInt:
+                return _whole
+            return _required(self._present(kind.of_type, nodes))
+        present = self._present(kind, nodes)
+        return lambda value, run: None if value is None else present(value, run)
+
+    def _present(self, kind: GraphQLOutputType, nodes: list[FieldNode]) -> Complete:
+        """The same for what is no null."""
         if isinstance(kind, GraphQLList):
             return self._list(kind.of_type, nodes)
         if isinstance(kind, GraphQLScalarType | GraphQLEnumType):
             serialize = kind.serialize
-            return lambda value, _run: None if value is None else serialize(value)
+            return lambda value, _run: serialize(value)
         if isinstance(kind, GraphQLObjectType):
-            build = self._object(kind, nodes)
-            return lambda value, run: None if value is None else build(value, run)
+            return self._object(kind, nodes)
         if isinstance(kind, GraphQLUnionType):
             return self._union(kind, nodes)
         raise Unplannable(str(kind))
@@ -271,7 +273,7 @@ class Planner:
                 ways[member.extensions[DEFINITION].origin] = self._object(member, nodes)
         if not ways:
             raise Unplannable(kind.name)
-        return lambda value, run: None if value is None else ways[type(value)](value, run)
+        return lambda value, run: ways[type(value)](value, run)
 
     def _object(self, kind: GraphQLObjectType, nodes: list[FieldNode]) -> Complete:
         parts: list[tuple[str, Callable[[Any, Run], Any], Complete]] = []
@@ -282,9 +284,14 @@ class Planner:
             else:
                 resolve = self._resolve(field, fields[0])
                 parts.append((key, resolve, self._complete(field.type, fields)))
-        return lambda source, run: {
-            key: complete(resolve(source, run), run) for key, resolve, complete in parts
-        }
+
+        def build(source: Any, run: Run) -> dict[str, Any]:
+            found: dict[str, Any] = {}
+            for key, resolve, complete in parts:
+                found[key] = complete(resolve(source, run), run)
+            return found
+
+        return build
 
     def _below(self, kind: GraphQLObjectType, nodes: list[FieldNode]) -> dict[str, list[FieldNode]]:
         found: dict[str, list[FieldNode]] = {}
@@ -300,8 +307,6 @@ class Planner:
         columns = self._columns(inner, nodes) if isinstance(inner, GraphQLObjectType) else None
 
         def complete(value: Any, run: Run) -> Any:
-            if value is None:
-                return None
             if columns is not None and isinstance(value, Rows):
                 return columns(value, run)
             return [item(each, run) for each in value]
@@ -318,7 +323,7 @@ class Planner:
         if not asked:  # every field is skipped
             return None
         columns: list[Column | str] = []
-        readers: list[Arguments] = []
+        readers: list[Read] = []
         for fields in asked.values():
             field = self._field(kind, fields[0])
             if field is None:
@@ -334,7 +339,7 @@ class Planner:
         table = Table(tuple(asked), tuple(columns))
 
         def build(rows: Rows, run: Run) -> list[Any]:
-            arguments = [read(run) for read in readers]
+            arguments = [read(run.variables) for read in readers]
 
             def fresh(numbers: Sequence[Any]) -> list[dict[str, Any]]:
                 return table.rows(rows.view, numbers, arguments)
@@ -359,7 +364,20 @@ def _as_it_is(value: Any, _: Run) -> Any:
     return value
 
 
-def _there(value: Any) -> Any:
+def _whole(value: Any, _: Run) -> int:
+    """A number that may not be null: every count, so the usual case is told apart first."""
+    if type(value) is int and GRAPHQL_MIN_INT <= value <= GRAPHQL_MAX_INT:
+        return value
     if value is None:
         raise Unplannable("a null that may not be")
-    return value
+    whole: int = GraphQLInt.serialize(value)
+    return whole
+
+
+def _required(present: Complete) -> Complete:
+    def complete(value: Any, run: Run) -> Any:
+        if value is None:
+            raise Unplannable("a null that may not be")
+        return present(value, run)
+
+    return complete

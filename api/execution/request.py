@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
 import orjson
@@ -12,8 +11,7 @@ import orjson
 from graph.model.errors import Invalid
 
 
-@dataclass(frozen=True, slots=True)
-class GraphQLRequest:
+class GraphQLRequest(NamedTuple):
     """A document and what goes with it."""
 
     query: str
@@ -24,14 +22,15 @@ class GraphQLRequest:
 def read_request(body: bytes) -> GraphQLRequest:
     """The request in a JSON body."""
     try:
-        data = orjson.loads(body)
+        sent: Any = orjson.loads(body)
     except (orjson.JSONDecodeError, RecursionError):
         raise Invalid("the body is not JSON", hint='send {"query": "..."}') from None
-    if not isinstance(data, dict):
+    data: dict[str, Any] = sent
+    if not isinstance(sent, dict):
         raise Invalid(
             "the body is not a JSON object", hint='send one operation, as {"query": "..."}'
         )
-    return request_of(cast("dict[str, Any]", data))
+    return request_of(data)
 
 
 def request_of(data: Mapping[str, Any]) -> GraphQLRequest:
@@ -42,13 +41,14 @@ def request_of(data: Mapping[str, Any]) -> GraphQLRequest:
     name = data.get("operationName")
     if name is not None and not isinstance(name, str):
         raise Invalid('"operationName" is not text', hint="leave it out, or name an operation")
-    variables = data.get("variables")
-    if variables is not None and not isinstance(variables, dict):
+    given: Any = data.get("variables")
+    variables: dict[str, Any] = given or {}
+    if given is not None and not isinstance(given, dict):
         raise Invalid('"variables" is not an object', hint="leave it out, or send an object")
     extensions = data.get("extensions")
     if extensions is not None and not isinstance(extensions, dict):
         raise Invalid('"extensions" is not an object', hint="leave it out")
-    return GraphQLRequest(query, name, cast("dict[str, Any]", variables or {}))
+    return GraphQLRequest(query, name, variables)
 
 
 def read_query_string(text: bytes) -> GraphQLRequest:

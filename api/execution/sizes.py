@@ -37,12 +37,17 @@ class Size(NamedTuple):
 
 
 ONE: Final = Size(0, 1, 0)
+_NESTED: Final = (list, dict)
 
 
 def size_of(value: Any) -> Size:
     """The size of a value as it came in JSON."""
     if isinstance(value, dict):
-        return Size(0, 1, sum(_in_field(name, _plain(each)) for name, each in value.items()))
+        weight = 0
+        for name, each in value.items():
+            if isinstance(each, _NESTED) or name == COMMANDS:  # nothing else weighs anything
+                weight += _in_field(name, _plain(each))
+        return Size(0, 1, weight) if weight else ONE
     return _plain(value)
 
 

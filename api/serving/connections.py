@@ -97,7 +97,7 @@ class _Flow(FlowControl):
 
     def resume_reading(self) -> None:
         """As the base does, unless it is held."""
-        if not self.held:
+        if self.read_paused and not self.held:
             super().resume_reading()
 
 
@@ -124,7 +124,7 @@ class Connection(_Watched, Paced, HttpToolsProtocol):
 
     def take(self, data: bytes) -> None:
         """As the base does; what completes no head is timed, and counted."""
-        super().take(data)
+        HttpToolsProtocol.data_received(self, data)
         if self._in_head:
             self._head_bytes += len(data)
         if self._is_socket or not self._is_idle():
@@ -141,7 +141,8 @@ class Connection(_Watched, Paced, HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """A head is there."""
-        self._end()
+        if self._timer is not None:
+            self._end()
         self._in_head = False
         self._head_bytes = self._body_bytes = 0
         super().on_headers_complete()
@@ -154,7 +155,8 @@ class Connection(_Watched, Paced, HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """The next request may be taken."""
         super().on_response_complete()
-        self.go_on()
+        if self._rest:
+            self.go_on()
 
     def handle_websocket_upgrade(self) -> None:
         """From now on it is a socket's."""

@@ -69,11 +69,12 @@ class Telemetry:
         *,
         seconds: float,
         actor: str = "",
-        revision: int = 0,
+        revision: Callable[[], int] = int,
     ) -> None:
         """An operation has ended: ``outcome`` is ok, or the code of its first error.
 
-        To be called inside the operation's span, if it has one.
+        To be called inside the operation's span, if it has one. ``revision`` is asked only where a
+        line shows it.
         """
         self.tallies.operations.add(seconds, kind, outcome)
         if self.traces.on:
@@ -86,7 +87,7 @@ class Telemetry:
                 "outcome": outcome,
                 "milliseconds": round(seconds * 1000, 3),
                 "actor": bounded(actor),
-                "revision": revision,
+                "revision": revision(),
             }
             if self.traces.on and (trace := trace_id()):
                 fields["trace_id"] = trace

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
 
 from api.refusals import TooLarge, TooSlow
 from api.web.door import Receive
@@ -15,16 +18,41 @@ class Gone(Exception):
 async def read_body(
     receive: Receive, *, length: int | None, bytes_max: int, within_seconds: float
 ) -> bytes:
-    """The whole body, or a refusal as soon as it is too long or too slow."""
+    """The whole body, or a refusal as soon as it is too long or too slow.
+
+    Most bodies are there already, right behind their heads: those need no timer.
+    """
     if length is not None and length > bytes_max:
         raise _too_large(bytes_max)
+    reading = _parts(receive, bytes_max).__await__()
+    try:
+        waits_for = next(reading)
+    except StopIteration as read:
+        body: bytes = read.value
+        return body
     try:
         async with asyncio.timeout(within_seconds):
-            return await _parts(receive, bytes_max)
+            return await _Begun(reading, waits_for)
     except TimeoutError:
         raise TooSlow(
             f"the request did not arrive within {within_seconds:g} s", hint="send it faster"
         ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """What has begun to wait, to be awaited from there on."""
+
+    work: Generator[Any, Any, bytes]
+    waits_for: Any
+
+    def __await__(self) -> Generator[Any, Any, bytes]:
+        try:
+            yield self.waits_for
+        except BaseException:
+            self.work.close()
+            raise
+        return (yield from self.work)
 
 
 async def _parts(receive: Receive, bytes_max: int) -> bytes:

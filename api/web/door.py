@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,6 @@ Send = Callable[[Message], Awaitable[None]]
 Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
 Header = tuple[bytes, bytes]
 
-_CONTENT: Mapping[Media, Header] = {media: (b"content-type", media.value) for media in Media}
 _STALLED = "trellis.stalled"
 """Where the server tells the app so: to the app, every end of a connection looks the same."""
 PRIVATE: tuple[Header, ...] = (
@@ -41,34 +40,37 @@ PRIVATE: tuple[Header, ...] = (
 class Headers:
     """The headers a GraphQL request is judged by."""
 
-    accept: bytes = b""
-    content_type: bytes = b""
-    authorization: str | None = None
-    host: str = ""
-    length: int | None = None
-    if_none_match: bytes = b""
-    traceparent: str | None = None
+    accept: bytes
+    content_type: bytes
+    authorization: str | None
+    host: str
+    length: int | None
+    if_none_match: bytes
+    traceparent: str | None
 
 
 def headers_of(scope: Scope) -> Headers:
-    """One pass over what was sent."""
-    found = Headers()
-    for name, value in scope["headers"]:
-        if name == b"accept":
-            found.accept = found.accept + b"," + value if found.accept else value
-        elif name == b"content-type":
-            found.content_type = value
-        elif name == b"authorization":
-            found.authorization = value.decode("latin-1")
-        elif name == b"host":
-            found.host = value.decode("latin-1")
-        elif name == b"content-length":
-            found.length = int(value) if value.isdigit() and len(value) < 19 else None
-        elif name == b"if-none-match":
-            found.if_none_match = value
-        elif name == b"traceparent":
-            found.traceparent = value.decode("latin-1")
-    return found
+    """Those of what was sent; where one is there twice, the last, but every ``Accept``."""
+    sent: list[Header] = scope["headers"]
+    last = dict(sent)
+    get = last.get
+    accept = get(b"accept", b"")
+    if len(last) < len(sent):
+        accept = b",".join([value for name, value in sent if name == b"accept" and value])
+    authorization, trace, length = (
+        get(b"authorization"),
+        get(b"traceparent"),
+        get(b"content-length"),
+    )
+    return Headers(
+        accept,
+        get(b"content-type", b""),
+        None if authorization is None else authorization.decode("latin-1"),
+        get(b"host", b"").decode("latin-1"),
+        int(length) if length and length.isdigit() and len(length) < 19 else None,
+        get(b"if-none-match", b""),
+        None if trace is None else trace.decode("latin-1"),
+    )
 
 
 def peer_of(scope: Scope, headers: Headers) -> Peer:
@@ -140,8 +142,11 @@ class Door:
             code,
             seconds=time.perf_counter() - started,
             actor="" if identified is None else identified.actor.name,
-            revision=self._engine.view.cursor.revision,
+            revision=self._revision,
         )
+
+    def _revision(self) -> int:
+        return self._engine.view.cursor.revision
 
 
 async def send_answer(
@@ -149,7 +154,7 @@ async def send_answer(
 ) -> None:
     """Send a whole answer, which is its caller's alone."""
     headers = [
-        _CONTENT[media],
+        media.header,
         (b"content-length", str(len(body)).encode()),
         *PRIVATE,
         *more,

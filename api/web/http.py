@@ -62,6 +62,7 @@ class GraphQLView:
         self._door = door
         self._operations = operations
         self.responses = Responses(settings.responses_kept_bytes, door.tallies)
+        self._keeps = settings.responses_kept_bytes > 0
         self._traces = traces
         self._stream = stream
 
@@ -104,33 +105,45 @@ class GraphQLView:
         identified = await self._door.admit(scope, headers)
         body: bytes = scope["query_string"]
         if not by_get:
-            body = await self._body(headers, identified, receive)
+            body = await read_body(
+                receive,
+                length=headers.length,
+                bytes_max=self._bytes_max(headers.length, identified),
+                within_seconds=self._settings.body_seconds,
+            )
         view = self._engine.view
-        form: Hashable = (media is Media.GRAPHQL, by_get, self._engine.access(identified.actor).key)
+        access = self._engine.access(identified.actor)
+        form: Hashable = (media is Media.GRAPHQL, by_get, access.key)
         key: Hashable = None
-        if len(body) <= REQUEST_KEPT_MAX and media is not Media.EVENTS:
+        if self._keeps and len(body) <= REQUEST_KEPT_MAX and media is not Media.EVENTS:
             key = (body, form)
             kept = self.responses.get(view, key)
             if kept is not None:
                 self._door.tell("query", kept.name, OK, started, identified)
                 await _send_kept(send, kept, media, headers.if_none_match if by_get else b"")
                 return
-        request = await self._request(body, by_get=by_get)
         long = len(body) > self._settings.body_bytes_max
+        if long and not by_get:  # long enough to hold up everybody else
+            request = await asyncio.to_thread(read_request, body)
+            access = self._engine.access(identified.actor)  # it may be another by now
+        else:
+            request = read_query_string(body) if by_get else read_request(body)
         if media is Media.EVENTS:
             asked = self._prepared(request, queries_only=by_get, long=long)
             await self._stream(asked, identified, scope, receive, send)
             return
-        outcome = await self._operations.answer(request, identified, queries_only=by_get, long=long)
+        outcome = await self._operations.answer(
+            request, identified, access=access, queries_only=by_get, long=long
+        )
         data = orjson.dumps(outcome.content)
         self._door.tell(outcome.kind, outcome.name, outcome.code, started, identified)
         if outcome.view is None:
             await send_answer(send, _status(outcome, media), data, media, ())
             return
-        response = Response(data, etag_of(outcome.view.cursor, form), outcome.name)
+        etag = etag_of(outcome.view.cursor, form)
         if outcome.view is view and key is not None:
-            self.responses.keep(view, key, response, len(body))
-        await send_answer(send, 200, data, media, ((b"etag", response.etag),))
+            self.responses.keep(view, key, Response(data, etag, outcome.name), len(body))
+        await send_answer(send, 200, data, media, ((b"etag", etag),))
 
     def _prepared(
         self, request: GraphQLRequest, *, queries_only: bool, long: bool
@@ -156,25 +169,14 @@ class GraphQLView:
             raise WrongMedia("unsupported content type", hint="send Content-Type: application/json")
         return by_get
 
-    async def _body(self, headers: Headers, identified: Identified, receive: Receive) -> bytes:
+    def _bytes_max(self, length: int | None, identified: Identified) -> int:
+        """How long a body may be: whoever may change something may send a batch."""
         bytes_max = self._settings.body_bytes_max
-        if headers.length is None or headers.length > bytes_max:
+        if length is None or length > bytes_max:
             access = self._engine.access(identified.actor)
             if access.scope(Role.EDITOR) is not None:
-                bytes_max = self._settings.batch_bytes_max
-        return await read_body(
-            receive,
-            length=headers.length,
-            bytes_max=bytes_max,
-            within_seconds=self._settings.body_seconds,
-        )
-
-    async def _request(self, body: bytes, *, by_get: bool) -> GraphQLRequest:
-        if by_get:
-            return read_query_string(body)
-        if len(body) > self._settings.body_bytes_max:  # long enough to hold up everybody else
-            return await asyncio.to_thread(read_request, body)
-        return read_request(body)
+                return self._settings.batch_bytes_max
+        return bytes_max
 
 
 def _status(outcome: Outcome, media: Media) -> int:

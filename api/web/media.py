@@ -16,6 +16,10 @@ class Media(Enum):
     JSON = b"application/json; charset=utf-8"
     EVENTS = b"text/event-stream; charset=utf-8"
 
+    def __init__(self, text: bytes) -> None:
+        self.header = (b"content-type", text)
+        """What says so."""
+
 
 _FORMS = {
     "application/graphql-response+json": Media.GRAPHQL,

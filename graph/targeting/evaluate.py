@@ -39,6 +39,8 @@ from graph.targeting.plan import AT_HAND, Plan
 
 FEW = 12
 """Clusters that are cheaper to ask one by one than to intersect with a range."""
+FEWER = 4
+"""How many times fewer clusters than alternatives have are cheaper to meet with each of them."""
 
 
 def evaluate(selector: Selector, view: FleetView) -> ClusterSet:
@@ -46,10 +48,10 @@ def evaluate(selector: Selector, view: FleetView) -> ClusterSet:
     return _find(selector, view, {})
 
 
-def count(selector: Selector, view: FleetView) -> int:
-    """How many clusters ``selector`` chooses."""
+def count(selector: Selector, view: FleetView, plan: Plan | None = None) -> int:
+    """How many clusters ``selector`` chooses; ``plan`` is the one for it and ``view``, if kept."""
     if isinstance(selector, And | Except):
-        kept, last, wanted = _narrowed(selector, view, {})
+        kept, last, wanted = _narrowed(plan or Plan(selector, view), {})
         if len(last) == 1:
             both = kept.size_with(last[0])
             return both if wanted else len(kept) - both
@@ -99,66 +101,65 @@ def _find(selector: Selector, view: FleetView, known: _Known) -> ClusterSet:
     return _FIND[kind](selector, view, known)
 
 
-def _narrowed(
-    selector: And | Except, view: FleetView, known: _Known
-) -> tuple[ClusterSet, Sequence[ClusterSet], bool]:
+def _narrowed(plan: Plan, known: _Known) -> tuple[ClusterSet, Sequence[ClusterSet], bool]:
     """All of an intersection but its last step: what is kept, what to meet it with or take out."""
-    plan = Plan(selector, view)
-    kept, last = _start(plan, known)
-    for part in plan.later:
+    view, later, excluded = plan.view, plan.later, plan.excluded
+    if plan.ready:
+        kept, last = _start(plan.ready)
+    elif later:
+        kept, last, later = _find(later[0], view, known), (), later[1:]
+    else:
+        kept, last = view.everything(), ()
+    for part in later:
         kept = _met(kept, last)
         if not kept:
             return EMPTY, (), True
         last = (_find(part, view, known),)
-    for clause in plan.ranges:
+    for clause, below in plan.ranges:
         kept = _met(kept, last)
         if len(kept) <= FEW:
             kept, last = _those(kept, clause, view), ()
+        elif below is not None:
+            last, excluded = (view.labelled(clause.key),), [*excluded, below]
         else:
             last = (_label_is(clause, view, known),)
-    if not plan.excluded:
+    if not excluded:
         return kept, last, True
     kept = _met(kept, last)
-    for part in plan.excluded[:-1]:
+    for part in excluded[:-1]:
         if not kept:
             break
         kept = kept - _find(part, view, known)
-    return kept, (_find(plan.excluded[-1], view, known),) if kept else (), False
+    return kept, (_find(excluded[-1], view, known),) if kept else (), False
 
 
-def _start(plan: Plan, known: _Known) -> tuple[ClusterSet, Sequence[ClusterSet]]:
+def _start(
+    ready: Sequence[tuple[int, Sequence[ClusterSet]]],
+) -> tuple[ClusterSet, Sequence[ClusterSet]]:
     """The sets at hand, met from the smallest on but for the last."""
-    ready = plan.ready
-    if not ready:
-        if not plan.later:
-            return plan.view.everything(), ()
-        return _find(plan.later.pop(0), plan.view, known), ()
-    if len(ready[0][1]) > 1:
-        _single_first(ready)
     sets = ready[0][1]
     kept = sets[0] if len(sets) == 1 else ClusterSet.union(sets)
     if len(ready) == 1:
         return kept, ()
-    for _, sets in ready[1:-1]:
-        kept = _met(kept, sets)
+    for size, sets in ready[1:-1]:
+        kept = kept & sets[0] if len(sets) == 1 else _met_any(kept, sets, size)
         if not kept:
             return EMPTY, ()
     return kept, ready[-1][1]
-
-
-def _single_first(ready: list[tuple[int, Sequence[ClusterSet]]]) -> None:
-    """Alternatives are better met than united: let the smallest single set go before them."""
-    for place, (_, sets) in enumerate(ready):
-        if len(sets) == 1:
-            ready.insert(0, ready.pop(place))
-            return
 
 
 def _met(kept: ClusterSet, sets: Sequence[ClusterSet]) -> ClusterSet:
     """What ``kept`` has in common with any of ``sets``; all of it when there are none."""
     if len(sets) == 1:
         return kept & sets[0]
-    return ClusterSet.union([kept & each for each in sets]) if sets else kept
+    return _met_any(kept, sets, sum(map(len, sets))) if sets else kept
+
+
+def _met_any(kept: ClusterSet, sets: Sequence[ClusterSet], size: int) -> ClusterSet:
+    """The same with alternatives, which have ``size`` clusters in all."""
+    if FEWER * len(kept) < size:
+        return ClusterSet.union([kept & each for each in sets])
+    return kept & ClusterSet.union(sets)
 
 
 def _those(kept: ClusterSet, clause: LabelIs, view: FleetView) -> ClusterSet:
@@ -169,7 +170,7 @@ def _those(kept: ClusterSet, clause: LabelIs, view: FleetView) -> ClusterSet:
 
 
 def _conjunction(selector: And | Except, view: FleetView, known: _Known) -> ClusterSet:
-    kept, last, wanted = _narrowed(selector, view, known)
+    kept, last, wanted = _narrowed(Plan(selector, view), known)
     if wanted:
         return _met(kept, last)
     return kept - last[0] if last else kept

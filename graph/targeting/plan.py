@@ -1,8 +1,11 @@
 """How to narrow: the operands of one intersection, sorted by what they cost.
 
-Sets the view has at hand come first, smallest first. Alternatives whose sets are all at hand are
-met one by one, which is cheaper than uniting them. Exclusions are taken out at the end instead of
-building complements, so ``not`` never costs the size of the fleet inside an intersection.
+Sets the view has at hand come first, smallest first. Alternatives whose sets are all at hand take
+part as if they were one set; whether they are united first depends on what is left by then.
+Exclusions are taken out at the end instead of building complements, so ``not`` never costs the size
+of the fleet inside an intersection; nor does ``>=``, which is a label without what is below.
+
+A plan belongs to one view and never changes, so whoever evaluates a selector again may keep it.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from operator import itemgetter
 from typing import Any
 
 from graph.model.cluster_set import EMPTY, ClusterSet
+from graph.model.inventory import LabelType
 from graph.model.selector import (
     And,
     Comparison,
@@ -32,26 +36,29 @@ from graph.model.selector import (
 from graph.model.view import FleetView
 
 SPREAD_MAX = 4
-"""Alternatives that are cheaper to meet one by one than to unite first."""
+"""Alternatives that may be cheaper to meet one by one than to unite first."""
 
 
 _SIZE = itemgetter(0)
 _EQ, _NE = Comparison.EQ, Comparison.NE
+_BELOW = {Comparison.GE: Comparison.LT, Comparison.GT: Comparison.LE}
+"""The index has everything below a number at hand, and what is above only as the rest."""
 
 
 class Plan:
     """The operands of one ``And`` or ``Except``, sorted out."""
 
-    __slots__ = ("excluded", "later", "parts", "ranges", "ready", "view")
+    __slots__ = ("excluded", "later", "parts", "ranges", "ready", "selector", "view")
 
-    def __init__(self, selector: Selector, view: FleetView) -> None:
+    def __init__(self, selector: And | Except, view: FleetView) -> None:
+        self.selector = selector
         self.view = view
         self.ready: list[tuple[int, Sequence[ClusterSet]]] = []
         """Sets at hand, smallest first; several together are alternatives."""
         self.later: list[Selector] = []
         """What must be worked out."""
-        self.ranges: list[LabelIs] = []
-        """Ordering comparisons."""
+        self.ranges: list[tuple[LabelIs, LabelIs | None]] = []
+        """Ordering comparisons, and what to take out of those that have the label instead."""
         self.excluded: list[Selector] = []
         self.parts: list[Selector] = [selector]
         if isinstance(selector, And):
@@ -65,6 +72,7 @@ class Plan:
                 _SORT[type(part)](self, part)
         if len(self.ready) > 1:
             self.ready.sort(key=_SIZE)
+            _single_first(self.ready)
 
 
 def _label_is(plan: Plan, part: LabelIs) -> None:
@@ -74,9 +82,25 @@ def _label_is(plan: Plan, part: LabelIs) -> None:
         found = plan.view.labelled(part.key)
         plan.excluded.append(LabelIs(part.key, _EQ, part.value))
     else:
-        plan.ranges.append(part)
+        plan.ranges.append((part, _below(part, plan.view)))
         return
     plan.ready.append((len(found), (found,)))
+
+
+def _below(part: LabelIs, view: FleetView) -> LabelIs | None:
+    below = _BELOW.get(part.comparison)
+    key = view.label_key(part.key)
+    if below is None or key is None or key.type is not LabelType.NUMBER:
+        return None  # a state of another time may have a key of another type
+    return LabelIs(part.key, below, part.value)
+
+
+def _single_first(ready: list[tuple[int, Sequence[ClusterSet]]]) -> None:
+    """Alternatives are better met than united: let the smallest single set go before them."""
+    for place, (_, sets) in enumerate(ready):
+        if len(sets) == 1:
+            ready.insert(0, ready.pop(place))
+            return
 
 
 def _label_in(plan: Plan, part: LabelIn) -> None:

@@ -66,7 +66,7 @@ async def test_nobody_forges_the_line_of_an_operation(stream: io.StringIO) -> No
     for form in ("json", "text"):
         handler = log_to(settings(logs=form), stream=stream)
         telemetry = Telemetry(settings(), access=AccessLines(handler))
-        telemetry.done("mutation", NASTY * 50, "ok", seconds=0.001, actor=NASTY, revision=3)
+        telemetry.done("mutation", NASTY * 50, "ok", seconds=0.001, actor=NASTY, revision=lambda: 3)
         await telemetry.close()
         logging.getLogger().removeHandler(handler)
     lines = stream.getvalue().splitlines()
@@ -120,7 +120,7 @@ def test_a_terminal_gets_text_and_anything_else_json(stream: io.StringIO) -> Non
 
 async def test_an_operation_leaves_one_line_with_what_it_was(stream: io.StringIO) -> None:
     telemetry = Telemetry(settings(), access=AccessLines(log_to(settings(), stream=stream)))
-    telemetry.done("mutation", "Counts", "ok", seconds=0.0123456, actor="ann", revision=812)
+    telemetry.done("mutation", "Counts", "ok", seconds=0.0123456, actor="ann", revision=lambda: 812)
     assert stream.getvalue() == "", "lines are gathered"
     await telemetry.close()
     said = json.loads(stream.getvalue())

@@ -50,6 +50,34 @@ async def test_a_body_has_its_time_once_however_many_parts_it_comes_in() -> None
         await read(sending([b"0", b"1"], pause_seconds=0.06), seconds=0.1)
 
 
+def test_a_body_that_is_there_already_is_read_without_waiting_for_anything() -> None:
+    """Outside of any event loop: there is nothing to set a timer in."""
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"here", "more_body": False}
+
+    with pytest.raises(StopIteration) as read_at_once:
+        read(receive).send(None)  # type: ignore[attr-defined]  # a coroutine, driven by hand
+    assert read_at_once.value.value == b"here"
+
+
+async def test_a_body_whose_beginning_is_there_already_has_its_time_for_the_rest() -> None:
+    left = [b"0", b"1"]
+
+    async def receive() -> Any:
+        part = left.pop(0)
+        if not left:
+            await asyncio.sleep(wait_seconds)
+        return {"type": "http.request", "body": part, "more_body": bool(left)}
+
+    wait_seconds = 0.01
+    assert await read(receive) == b"01"
+    left = [b"0", b"1"]
+    wait_seconds = 60.0
+    with pytest.raises(TooSlow):
+        await read(receive, seconds=0.05)
+
+
 async def test_whoever_hangs_up_is_gone() -> None:
     with pytest.raises(Gone):
         await read(sending([b"0", None]))

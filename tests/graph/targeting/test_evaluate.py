@@ -11,10 +11,23 @@ from changes import random_fleet, random_selector
 from graph.index.builder import build
 from graph.model.change import ref_of
 from graph.model.errors import Invalid
-from graph.model.inventory import SavedSelector
-from graph.model.selector import And, Everything, Not, Or, Saved, Selector
-from graph.targeting.evaluate import count, evaluate
+from graph.model.inventory import Cluster, LabelKey, LabelType, SavedSelector
+from graph.model.names import ClusterNumber
+from graph.model.selector import (
+    And,
+    Comparison,
+    Everything,
+    Except,
+    HasLabel,
+    LabelIs,
+    Not,
+    Or,
+    Saved,
+    Selector,
+)
+from graph.targeting.evaluate import FEW, count, evaluate
 from graph.targeting.parser import parse
+from graph.targeting.plan import Plan
 from twin import Twin, twin_select
 
 Chosen = Callable[[str], set[str]]
@@ -141,6 +154,27 @@ def test_evaluation_and_count_agree_with_the_twin(seed: int) -> None:
         assert set(evaluate(selector, snapshot)) == expected
         assert count(selector, snapshot) == len(expected)
         assert set(evaluate(selector, twin)) == expected
+        if isinstance(selector, And | Except):
+            plan = Plan(selector, snapshot)
+            again = [count(selector, snapshot, plan) for _ in range(2)]
+            assert again == [len(expected)] * 2, "a plan may be kept"
+
+
+@pytest.mark.parametrize("comparison", [Comparison.GE, Comparison.GT, Comparison.LE])
+def test_numbers_of_a_key_that_was_text_in_another_time_choose_nothing(
+    comparison: Comparison,
+) -> None:
+    clusters = [
+        Cluster(ClusterNumber(number), f"c-{number}", labels={"lanes": "two"})
+        for number in range(2 * FEW)
+    ]
+    facts = [LabelKey("lanes", LabelType.TEXT), *clusters]
+    twin = Twin.of(facts)
+    snapshot = build(facts, cursor=twin.cursor, numbers=twin.numbers)
+    selector = And((HasLabel("lanes"), LabelIs("lanes", comparison, 1)))
+    assert twin_select(selector, twin) == set()
+    assert count(selector, snapshot) == 0
+    assert not evaluate(selector, snapshot)
 
 
 @pytest.mark.parametrize("seed", range(10))
