@@ -1,0 +1,1 @@
+"""How settings combine: layers in order, their merge, schemas, keys bound late."""

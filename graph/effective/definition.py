@@ -1,0 +1,115 @@
+"""The definition of one application: everything that says where it runs and with which values.
+
+A frozen value. Nothing here looks at clusters, so an earlier or a planned definition can be placed
+on any inventory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from graph.composition.stack import Stack
+from graph.model.ref import Kind, Ref
+from graph.model.referring import labels_in
+from graph.model.view import FleetView
+from graph.model.workload import Application, Assignment, Layer, Prohibition
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One application with what concerns it."""
+
+    application: Application
+    assignments: tuple[Ref, ...]
+    """The assignments that choose it."""
+    prohibitions: tuple[Ref, ...]
+    """The prohibitions that forbid it."""
+    stack: Stack
+    """Its layers, and the fleet layers it reads."""
+    placing: frozenset[Ref]
+    """Whose answers decide where it is placed."""
+    keyed: Mapping[Ref, str]
+    """The layers that make configurations, with their names; weakest first."""
+    layers: Mapping[str, Ref]
+    """The same, by name."""
+    late: frozenset[Ref]
+    """The layers that give late-bound keys."""
+    late_labels: frozenset[str]
+    """The label keys its late-bound keys take their values from."""
+
+    @property
+    def late_bound(self) -> bool:
+        """Whether it has late-bound keys."""
+        return bool(self.application.late_bound)
+
+
+def define(
+    application: Application,
+    fleet_layers: Iterable[Layer],
+    view: FleetView,
+    known: Definition | None = None,
+) -> Definition:
+    """The definition of ``application`` as ``view`` has it.
+
+    ``known`` is one it had while every group was where it is now.
+    """
+    workload = view.workload
+    of_namespace = view.referrers(Ref(Kind.NAMESPACE, application.namespace))
+    named = (workload.assignments[str(ref.key)] for ref in of_namespace if _is_assignment(ref))
+    assignments = _taking(application, named, Kind.ASSIGNMENT)
+    prohibitions = _taking(application, workload.prohibitions.values(), Kind.PROHIBITION)
+    of_application = view.referrers(Ref(Kind.APPLICATION, application.name))
+    layers = [workload.layers[str(ref.key)] for ref in of_application if ref.kind is Kind.LAYER]
+    stack = Stack.of(
+        application, layers, tuple(fleet_layers), view, None if known is None else known.stack
+    )
+    itself = Ref(Kind.APPLICATION, application.name)
+    layers_by_name = layers_in(stack)
+    return Definition(
+        application,
+        assignments,
+        prohibitions,
+        stack,
+        frozenset((*assignments, *prohibitions, itself)),
+        {ref: name for name, ref in layers_by_name.items()},
+        layers_by_name,
+        frozenset(_ref(layer) for layers in stack.late.values() for layer in layers),
+        frozenset(key for late in application.late_bound for key in labels_in(late)),
+    )
+
+
+def layers_in(stack: Stack) -> dict[str, Ref]:
+    """The layers of a stack that make configurations, by name; weakest first."""
+    return {layer.name: _ref(layer) for layer in stack.keyed}
+
+
+def in_order(applications: Mapping[str, Application]) -> tuple[str, ...]:
+    """The names of all applications, each after those it depends on."""
+    ordered: dict[str, None] = {}
+    for name in sorted(applications):
+        waiting = [name]
+        while waiting:
+            at = waiting[-1]
+            needed = [each for each in applications[at].depends_on if each not in ordered]
+            if needed:
+                waiting += needed
+            else:
+                ordered.setdefault(waiting.pop())
+    return tuple(ordered)
+
+
+def _taking(
+    application: Application, found: Iterable[Assignment | Prohibition], kind: Kind
+) -> tuple[Ref, ...]:
+    """Those whose choice takes ``application``."""
+    names = sorted(each.name for each in found if each.choice.takes(application))
+    return tuple(Ref(kind, name) for name in names)
+
+
+def _is_assignment(ref: Ref) -> bool:
+    return ref.kind is Kind.ASSIGNMENT
+
+
+def _ref(layer: Layer) -> Ref:
+    return Ref(Kind.LAYER, layer.name)
