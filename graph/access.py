@@ -1,7 +1,11 @@
-"""Who may: the grants of an actor folded into one scope per role, and the role a command needs.
+"""Who may: the grants of an actor folded into scopes, and the role a command needs.
 
 A role held over the whole fleet has the scope ``all``; a role held nowhere has none. Roles include
 each other, so the scope of a stronger role lies inside the scope of every weaker one.
+
+A grant that covers a part of the workload gives its role over that part, on the clusters of its
+scope, and nothing of the inventory but to be seen: what one may change is asked with the part it
+belongs to.
 """
 
 from __future__ import annotations
@@ -9,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from graph.model.access import Actor, Grant, Role
-from graph.model.change import Change
+from graph.model.access import Actor, Coverage, Grant, Role
 from graph.model.command import (
     Command,
     CreateGroup,
@@ -37,24 +40,104 @@ from graph.model.command import (
 from graph.model.errors import Denied
 from graph.model.names import quoted
 from graph.model.ref import Kind
-from graph.model.selector import Everything, Selector
+from graph.model.selector import Everything, Or, Selector
 from graph.model.view import FleetView
+from graph.model.workload import (
+    Application,
+    Assignment,
+    Layer,
+    Namespace,
+    Policy,
+    Prohibition,
+)
+from graph.model.workload_command import (
+    Assign,
+    DefineApplication,
+    DefineNamespace,
+    DeleteApplication,
+    DeleteNamespace,
+    LiftProhibition,
+    OrderHierarchies,
+    Prohibit,
+    RemoveLayer,
+    RemovePolicy,
+    SetLayer,
+    SetPolicy,
+    Unassign,
+    WorkloadCommand,
+)
 from graph.targeting.normal import any_of
+from graph.targeting.sight import CoveredBesides
+from graph.targeting.trim import OfWorkload
+
+Part = tuple[str, str]
+"""A part of the workload, as grants cover it: a namespace and one of its applications; the
+namespace as such, without one; the whole workload, without either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """A role over a part of the workload, on the clusters of a scope."""
+
+    role: Role
+    coverage: Coverage
+    scope: Selector
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What one actor may do, and over which clusters."""
+    """What one actor may do, over which clusters and which part of the workload."""
 
     actor: Actor
     scopes: tuple[tuple[Role, Selector], ...]
-    """Weakest role first; a role held nowhere is left out."""
+    """Over inventory and workload alike: weakest role first; one held nowhere is left out."""
+    covered: tuple[Covered, ...]
+    """Over a part of the workload only."""
+    sight: Selector | None
+    """The clusters the actor sees by any grant."""
+    coverage: Coverage | None
+    """The part of the workload the actor sees; None is all that reaches a cluster in sight."""
     key: str
     """Equal keys read the same: part of every cache key. Not for people."""
 
     def scope(self, role: Role) -> Selector | None:
-        """The clusters over which the actor has ``role``; None if over none."""
-        return next((scope for each, scope in self.scopes if each is role), None)
+        """The clusters over which the actor has ``role``; None if over none.
+
+        A reader reads them, whatever of the workload is covered; who changes the inventory has the
+        role without a coverage.
+        """
+        return self.sight if role is Role.READER else self._whole(role)
+
+    def scope_for(self, role: Role, namespace: str, application: str = "") -> Selector | None:
+        """The clusters over which the actor has ``role`` for an application.
+
+        Without an application: for the namespace as such. Without either: for the whole workload,
+        as fleet layers are of it.
+        """
+        fitting = (
+            each.scope
+            for each in self.covered
+            if each.role.includes(role) and each.coverage.covers(namespace, application)
+        )
+        return _union((self._whole(role), *fitting))
+
+    def covers(self, role: Role, namespace: str, application: str = "") -> bool:
+        """Whether a grant of ``role`` names this part, so that it is theirs wherever it runs."""
+        return any(
+            each.role.includes(role) and each.coverage.covers(namespace, application)
+            for each in self.covered
+        )
+
+    def holds(self, role: Role) -> bool:
+        """Whether the actor has ``role`` over anything at all."""
+        return self._whole(role) is not None or any(
+            each.role.includes(role) for each in self.covered
+        )
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether nothing of fleet and workload is hidden from the actor."""
+        return isinstance(self.sight, Everything) and self.coverage is None
 
     @property
     def reads_grants(self) -> bool:
@@ -65,33 +148,64 @@ class Access:
         """As ``scope``, refused where there is none."""
         scope = self.scope(role)
         if scope is None:
-            raise Denied(
-                f"{quoted(self.actor.name)} has not got the role {role}",
-                hint=f"ask an admin for a grant of {role}",
-            )
+            raise self._in_part(role) if self.holds(role) else self._denied(role)
         return scope
+
+    def _whole(self, role: Role) -> Selector | None:
+        return next((scope for each, scope in self.scopes if each is role), None)
+
+    def _in_part(self, role: Role) -> Denied:
+        return Denied(
+            f"{quoted(self.actor.name)} has the role {role} for a part of the workload only",
+            hint=f"this takes a grant of {role} that covers no part; ask an admin for one",
+        )
+
+    def _denied(self, role: Role) -> Denied:
+        return Denied(
+            f"{quoted(self.actor.name)} has not got the role {role}",
+            hint=f"ask an admin for a grant of {role}",
+        )
 
 
 def access_of(actor: Actor, grants: Iterable[Grant]) -> Access:
     """What ``grants`` and the standing role give ``actor``."""
-    mine = [grant for grant in grants if _is_for(grant, actor)]
-    found = [(role, _scope(actor, mine, role)) for role in Role]
+    whole: list[Grant] = []
+    covered: list[Covered] = []
+    for grant in grants:
+        if _is_for(grant, actor):
+            if grant.coverage is None:
+                whole.append(grant)
+            else:
+                covered.append(Covered(grant.role, grant.coverage, grant.scope))
+    found = [(role, _scope(actor, whole, role)) for role in Role]
     scopes = tuple((role, scope) for role, scope in found if scope is not None)
-    return Access(actor, scopes, _key(dict(scopes)))
+    reads = dict(scopes).get(Role.READER)
+    sight = _union((reads, *(each.scope for each in covered)))
+    coverage = None if sight == reads else _together(covered, reads)
+    key = _key(dict(scopes), sight, coverage)
+    return Access(actor, scopes, tuple(covered), sight, coverage, key)
 
 
-def reader_scope(actor: Actor, view: FleetView) -> Selector | None:
-    """What the grants of ``view`` let ``actor`` read; None if nothing.
+def reader_scope(actor: Actor, view: FleetView) -> tuple[Selector | None, Coverage | None]:
+    """What the grants of ``view`` let ``actor`` read: which clusters, and what of the workload.
 
     Of two revisions: whether the one who followed from there to here saw through one scope.
     """
-    return access_of(actor, view.grants()).scope(Role.READER)
+    access = access_of(actor, view.grants())
+    return access.sight, access.coverage
 
 
-def _key(scopes: Mapping[Role, Selector]) -> str:
-    """What a reader's answers depend on: the scope, and whether grants are among them."""
+def _key(scopes: Mapping[Role, Selector], sight: Selector | None, coverage: Coverage | None) -> str:
+    """What a reader's answers depend on: scope and coverage, and whether grants are among them."""
+    if sight is None:
+        return ""
     grants = "grants of " if isinstance(scopes.get(Role.ADMIN), Everything) else ""
-    return f"{grants}{scopes[Role.READER]!r}" if scopes else ""
+    part = ""
+    if coverage is not None:
+        part = f"{sorted(coverage.namespaces)} and {sorted(coverage.applications)} on "
+        if isinstance(coverage, CoveredBesides):
+            part = f"all on {coverage.wholly!r} besides {part}"
+    return f"{grants}{part}{sight!r}"
 
 
 def _is_for(grant: Grant, actor: Actor) -> bool:
@@ -101,15 +215,34 @@ def _is_for(grant: Grant, actor: Actor) -> bool:
 
 
 def _scope(actor: Actor, grants: Iterable[Grant], role: Role) -> Selector | None:
-    """The union, in an order that depends on nothing but the scopes."""
     if actor.standing is not None and actor.standing.includes(role):
         return Everything()
-    scopes = {repr(grant.scope): grant.scope for grant in grants if grant.role.includes(role)}
-    if not scopes:
+    return _union(grant.scope for grant in grants if grant.role.includes(role))
+
+
+def _union(scopes: Iterable[Selector | None]) -> Selector | None:
+    """What any of ``scopes`` chooses, in an order that depends on nothing but them."""
+    by_text = {repr(part): part for scope in scopes if scope is not None for part in _parts(scope)}
+    if not by_text:
         return None
-    if repr(Everything()) in scopes:
+    if repr(Everything()) in by_text:
         return Everything()
-    return any_of(scopes[text] for text in sorted(scopes))
+    return any_of(by_text[text] for text in sorted(by_text))
+
+
+def _parts(scope: Selector) -> Iterable[Selector]:
+    """The alternatives of a scope, so that unions of unions come out alike."""
+    return scope.operands if isinstance(scope, Or) else (scope,)
+
+
+def _together(covered: Iterable[Covered], wholly: Selector | None) -> Coverage:
+    """What any grant covers; what is seen ``wholly`` stays so, whatever is granted besides."""
+    covered = tuple(covered)
+    namespaces = frozenset(name for each in covered for name in each.coverage.namespaces)
+    applications = frozenset(name for each in covered for name in each.coverage.applications)
+    if wholly is None:
+        return Coverage(namespaces, applications)
+    return CoveredBesides(namespaces, applications, wholly=wholly)
 
 
 ROLES: Mapping[type[Command], Role] = {
@@ -132,18 +265,90 @@ ROLES: Mapping[type[Command], Role] = {
     Leave: Role.EDITOR,
     SaveSelector: Role.EDITOR,
     DeleteSelector: Role.EDITOR,
+    OrderHierarchies: Role.ADMIN,
+    DefineNamespace: Role.OPERATOR,
+    DeleteNamespace: Role.OPERATOR,
+    DefineApplication: Role.EDITOR,
+    DeleteApplication: Role.EDITOR,
+    Assign: Role.EDITOR,
+    Unassign: Role.EDITOR,
+    Prohibit: Role.OPERATOR,
+    LiftProhibition: Role.OPERATOR,
+    SetLayer: Role.EDITOR,
+    RemoveLayer: Role.EDITOR,
+    SetPolicy: Role.OPERATOR,
+    RemovePolicy: Role.OPERATOR,
 }
 """The role each command needs; a revert needs what its changes need. A test holds it complete."""
 
-_OF_ADMINS = frozenset({Kind.HIERARCHY, Kind.LABEL_KEY, Kind.GRANT})
+_OF_KINDS: Mapping[Kind, Role] = {
+    Kind.HIERARCHY: Role.ADMIN,
+    Kind.LABEL_KEY: Role.ADMIN,
+    Kind.GRANT: Role.ADMIN,
+    Kind.NAMESPACE: Role.OPERATOR,
+    Kind.PROHIBITION: Role.OPERATOR,
+    Kind.POLICY: Role.OPERATOR,
+}
+"""The role that changing an object of a kind needs, where it is not an editor's."""
 
 
 def role_for(command: Command) -> Role:
     """The role ``command`` needs."""
+    if not isinstance(command, Revert):
+        return ROLES[type(command)]
+    return strongest(role_over(change.ref.kind) for change in command.changes)
+
+
+def role_over(kind: Kind) -> Role:
+    """The role that changing an object of ``kind`` needs."""
+    return _OF_KINDS.get(kind, Role.EDITOR)
+
+
+def strongest(roles: Iterable[Role]) -> Role:
+    """The strongest of ``roles``; an editor's if there are none, for changes need no less."""
+    found = set(roles)
+    return next((role for role in (Role.ADMIN, Role.OPERATOR) if role in found), Role.EDITOR)
+
+
+def is_of_workload(command: Command) -> bool:
+    """Whether ``command`` changes nothing but objects of the workload."""
     if isinstance(command, Revert):
-        return Role.ADMIN if any(map(_of_admins, command.changes)) else Role.EDITOR
-    return ROLES[type(command)]
+        return all(change.ref.kind in WORKLOAD for change in command.changes)
+    return isinstance(command, WorkloadCommand) and not isinstance(command, OrderHierarchies)
 
 
-def _of_admins(change: Change) -> bool:
-    return change.ref.kind in _OF_ADMINS
+WORKLOAD = frozenset(
+    {
+        Kind.NAMESPACE,
+        Kind.APPLICATION,
+        Kind.ASSIGNMENT,
+        Kind.PROHIBITION,
+        Kind.LAYER,
+        Kind.POLICY,
+    }
+)
+"""The kinds of object that a grant may cover a part of."""
+
+
+def parts_of(entity: OfWorkload, view: FleetView) -> tuple[Part, ...]:
+    """The parts of the workload that ``entity`` of ``view`` is about: each must be covered.
+
+    What is chosen by label may be any application, also one to come.
+    """
+    match entity:
+        case Namespace(name=name):
+            return ((name, ""),)
+        case Application():
+            return ((entity.namespace, entity.name),)
+        case Assignment(choice=choice) | Prohibition(choice=choice):
+            named = tuple(_part(name, view) for name in choice.applications)
+            return named or ((choice.namespace, ""),)
+        case Layer(application=name):
+            return (_part(name, view),)
+        case Policy(namespaces=names):
+            return tuple((name, "") for name in names) or (("", ""),)
+
+
+def _part(application: str, view: FleetView) -> Part:
+    found = view.workload.applications.get(application)
+    return ("" if found is None else found.namespace), application

@@ -18,7 +18,7 @@ from graph.feed import Feed
 from graph.following import Following, GrantedBy, ScopeOf, SetStep, all_grants
 from graph.index.snapshot import Snapshot
 from graph.logbook import ChangesetPage, Logbook, Seen, Wanted
-from graph.model.change import Change, Changeset, Cursor
+from graph.model.change import Change, Changeset, Cursor, change_of
 from graph.model.errors import NotFound
 from graph.model.names import ClusterNumber, GroupNumber, Revision
 from graph.model.ref import Kind, Ref
@@ -27,7 +27,9 @@ from graph.model.view import FleetView, entity_of
 from graph.pulse import Pulse
 from graph.questions import Questions
 from graph.record import HistoryLine, Record, line_of
+from graph.rendering import Rendering
 from graph.settings import GraphSettings
+from graph.states import States
 from graph.store.port import Store
 from graph.timeline import Timeline
 
@@ -38,15 +40,18 @@ class Chronicle(Questions):
     def __init__(
         self, view: Snapshot, store: Store, *, settings: GraphSettings, archive: Path | None
     ) -> None:
-        super().__init__(Timeline(view, store, settings), settings)
-        self._store = store
         self._feed = Feed(view.cursor, kept_max=settings.changesets_kept_max)
+        states = States(settings.states_kept_max, self._feed.after)
+        super().__init__(Timeline(view, store, settings), states, settings)
+        self._store = store
         self._record = Record(store, archive, self._feed.at)
         self._pulse = Pulse(self.catch_up, poll_seconds=settings.poll_seconds)
         self._logbook = Logbook(self._record, self._feed, settings)
         self._following = Following(
             store, self._timeline, self._feed, self._pulse, settings, self.catch_up
         )
+        self.rendering = Rendering(self._following, store, self._timeline, self._feed, self._states)
+        """What runs where, followed by whoever renders it."""
 
     @abstractmethod
     async def catch_up(self) -> None:
@@ -158,6 +163,17 @@ class Chronicle(Questions):
             return None
         found = await self._record.member_since(entity, group)
         return None if found is None else self._seen_line(*found, access)
+
+    async def written_by(
+        self, ref: Ref, revision: Revision, access: Access | None = None
+    ) -> HistoryLine | None:
+        """How a revision wrote an object; None if it did not, or that can no longer be told."""
+        try:
+            changeset = await self._record.changeset(revision)
+        except NotFound:
+            return None
+        change = change_of(changeset.changes, ref)
+        return None if change is None else self._seen_line(changeset, change, access)
 
     async def _history(
         self, ref: Ref, newest: Revision, access: Access | None

@@ -15,9 +15,10 @@ from graph.model.errors import ResyncRequired, TrellisError
 from graph.model.inventory import Cluster, Group, LabelKey, SavedSelector
 from graph.model.names import Revision
 from graph.model.ref import Kind, Ref
-from graph.model.selector import Selector, mentions
+from graph.model.selector import Selector
 from graph.model.view import FleetView
-from graph.targeting.cycles import in_order
+from graph.model.workload import Assignment
+from graph.targeting.cycles import needed
 from graph.targeting.evaluate import evaluate
 
 
@@ -63,7 +64,8 @@ class Movers:
 
     They are: labels or memberships of a cluster that was gained or lost, and its coming and going;
     the place of a group that holds such a cluster in one of the two views, or that the selector
-    names; the meaning of a saved selector it leads to, or the type of a label key it asks for.
+    names; the meaning of a saved selector or an assignment it leads to, or the type of a label key
+    it asks for.
     """
 
     views: tuple[FleetView, FleetView]
@@ -73,11 +75,8 @@ class Movers:
     @staticmethod
     def of(selector: Selector, before: FleetView, after: FleetView, moved: ClusterSet) -> Movers:
         """The changes that can have moved ``moved`` between two views."""
-        named = set(mentions(selector))
-        for view in (before, after):
-            for saved in in_order(selector, view):
-                named |= mentions(saved.selector)
-        return Movers((before, after), moved, frozenset(named))
+        named = needed(selector, before) | needed(selector, after)
+        return Movers((before, after), moved, named)
 
     def include(self, change: Change) -> bool:
         """Whether ``change`` is one of them."""
@@ -102,6 +101,8 @@ def _asked(entity: Entity | None) -> object:
             return entity.parent, entity.name
         case SavedSelector():
             return entity.selector
+        case Assignment():
+            return entity.choice.namespace, entity.selector
         case LabelKey():
             return entity.type
         case _:

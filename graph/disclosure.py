@@ -10,20 +10,27 @@ D1  A state is shown only if it was surely in sight. What is in doubt is hidden,
 D2  A cluster is judged by its own labels and places alone, and shown whole: with it all its places
     and labels were in sight. Anything else was there if there is a witness.
 D3  A change of which nothing in sight differs is none.
+D4  What holds a selector is shown if the text of that surely hides nothing; of the workload, names
+    that were not surely there are left out, on both sides where both have them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
 from graph.model.access import Grant
 from graph.model.change import Change, Changeset, Entity, ref_of, same
 from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey, LabelValue, SavedSelector
 from graph.model.names import Revision
+from graph.model.referring import selector_of
 from graph.model.view import entity_of
+from graph.model.workload import Assignment
 from graph.scoped import ScopedView, readable
 from graph.targeting.past import Past
+from graph.targeting.past_workload import HeldThen
+from graph.targeting.sight import Sight
+from graph.targeting.trim import OfWorkload, dispensable, without
 
 STRETCH = 1_000
 """Changes judged before others have their turn."""
@@ -50,9 +57,8 @@ def at_revision(view: ScopedView) -> Judge:
         if entity_of(view.base, ref) != entity:
             return None  # a state of another history
         seen = entity_of(view, ref)
-        if isinstance(seen, SavedSelector) and not readable(seen.selector, view):
-            return None
-        return seen
+        selector = None if seen is None else selector_of(seen)
+        return seen if selector is None or readable(selector, view) else None
 
     return judge
 
@@ -73,19 +79,18 @@ class Disclosure:
             for each in changeset.changes
             if type(each.after) is not Cluster and type(each.before) is not Cluster
         ]
-        self._before = Past(
-            today.scope,
-            Revision(changeset.revision - 1),
-            ((_either(each), each.before) for each in others),
+        before, after = Revision(changeset.revision - 1), changeset.revision
+        self._before = _Side(
+            today,
+            before,
+            [(_either(each), each.before) for each in others],
             lambda: self._in_sight(_WAS),
-            (today.base, today),
         )
-        self._after = Past(
-            today.scope,
-            changeset.revision,
-            ((_either(each), each.after) for each in others),
+        self._after = _Side(
+            today,
+            after,
+            [(_either(each), each.after) for each in others],
             lambda: self._in_sight(_IS),
-            (today.base, today),
         )
 
     @property
@@ -98,21 +103,32 @@ class Disclosure:
         match change:
             case Change(LabelKey() as was, LabelKey() as now):
                 return self._restated(was, now)
+            case Change(was, now) if isinstance(was, OfWorkload) and isinstance(now, OfWorkload):
+                return self._redefined(was, now)
             case _:
-                return disclosed(change, _judge(self._before), _judge(self._after))
+                return disclosed(change, self._before.judge, self._after.judge)
 
     def _restated(self, was: LabelKey, now: LabelKey) -> Change | None:
         """A label key that was and is: a doubt about one side must not look like a difference."""
-        sides = self._before, self._after
+        sides = self._before.past, self._after.past
         kept = [each for each in was.allowed if each in now.allowed]
         unsure = {
             each for each in kept if not all(side.shows_label(was.name, each) for side in sides)
         }
         states = (replace(key, allowed=_without(key.allowed, unsure)) for key in (was, now))
-        found = disclosed(Change(*states), _judge(self._before), _judge(self._after))
+        found = disclosed(Change(*states), self._before.judge, self._after.judge)
         if found is not None and None in (found.before, found.after):
             return None if same(replace(was, allowed=()), replace(now, allowed=())) else found
         return found
+
+    def _redefined(self, was: OfWorkload, now: OfWorkload) -> Change | None:
+        """An object that names others, and was and is: likewise."""
+        unsure = self._before.sight.hidden(was) | self._after.sight.hidden(now)
+        unsure &= dispensable(was) & dispensable(now)
+        states = without(was, unsure), without(now, unsure)
+        if states == (None, None):
+            return None
+        return disclosed(Change(*states), self._before.judge, self._after.judge)
 
     def stretches(self) -> Iterator[None]:
         """Judge the clusters, giving way now and then."""
@@ -144,8 +160,8 @@ class Disclosure:
 
     def _verdict(self, change: Change) -> int:
         was, now = change.before, change.after
-        before = _WAS if isinstance(was, Cluster) and self._before.sees(was) else 0
-        return before | (_IS if isinstance(now, Cluster) and self._after.sees(now) else 0)
+        before = _WAS if isinstance(was, Cluster) and self._before.past.sees(was) else 0
+        return before | (_IS if isinstance(now, Cluster) and self._after.past.sees(now) else 0)
 
     def _in_sight(self, side: int) -> Iterator[Cluster]:
         """The clusters whose state on one side was in sight."""
@@ -156,27 +172,63 @@ class Disclosure:
                 yield state
 
 
-def _judge(past: Past) -> Judge:
-    """Judges states of one side of a changeset."""
+class _Side:
+    """One side of a changeset: what is certain of it, and what of the workload was in sight."""
 
-    def judge(entity: Entity) -> Entity | None:
+    def __init__(
+        self,
+        today: ScopedView,
+        revision: Revision,
+        states: Sequence[_State],
+        in_sight: Callable[[], Iterable[Cluster]],
+    ) -> None:
+        held, covered = HeldThen(today.base, revision, states), today.covered
+        if covered is not None:
+            states = _taken_out(states, Sight(held, _always, _always, covered))
+        self.past = Past(today.scope, revision, states, in_sight, (today.whole, today))
+        self.sight = Sight(held, self.past.reached, self.past.shows_label, covered)
+
+    def judge(self, entity: Entity) -> Entity | None:
+        """A state of this side as far as it may be seen."""
         match entity:
             case Cluster():
-                shown = past.sees(entity)
+                shown = self.past.sees(entity)
             case Group(number=number):
-                shown = past.shows_group(number)
+                shown = self.past.shows_group(number)
             case Hierarchy(name=name):
-                shown = past.shows_hierarchy(name)
+                shown = self.past.shows_hierarchy(name)
             case LabelKey(name=name, allowed=allowed):
-                seen = tuple(each for each in allowed if past.shows_label(name, each))
-                return replace(entity, allowed=seen) if past.shows_label(name) else None
-            case SavedSelector():
-                shown = past.shows_selector(entity)
+                seen = tuple(each for each in allowed if self.past.shows_label(name, each))
+                return replace(entity, allowed=seen) if self.past.shows_label(name) else None
+            case SavedSelector(selector=selector):
+                shown = self.past.reached(selector) and self.past.readable(selector)
             case Grant():
                 shown = False
+            case _:
+                return self._of_workload(entity)
         return entity if shown else None
 
-    return judge
+    def _of_workload(self, entity: OfWorkload) -> Entity | None:
+        selector = selector_of(entity)
+        if selector is not None and not self.past.readable(selector):
+            return None
+        return self.sight.of(entity)
+
+
+_State = tuple[Entity, Entity | None]
+"""An object a changeset wrote, and its state on one side."""
+
+
+def _taken_out(states: Sequence[_State], whole: Sight) -> list[_State]:
+    """The states without assignments that a coverage leaves out: they choose nothing."""
+    return [
+        (entity, None if isinstance(state, Assignment) and whole.of(state) is None else state)
+        for entity, state in states
+    ]
+
+
+def _always(_: object) -> bool:
+    return True
 
 
 def _without(values: Iterable[LabelValue], gone: Set[LabelValue]) -> tuple[LabelValue, ...]:

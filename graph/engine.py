@@ -16,27 +16,33 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from graph.chronicle import Chronicle
+from graph.consequence import consequence_of, seen_moves
 from graph.decide.batch import check_batch
 from graph.decide.revert import RevertPlan, Scope, plan_revert
 from graph.disclosure import at_revision, disclosed
+from graph.effective.moves import Move
+from graph.effective.reading import Reading
+from graph.effective.state import State
 from graph.impact import Impact, impact
 from graph.index.builder import edit
 from graph.index.file import write_snapshot
 from graph.index.snapshot import Snapshot
-from graph.model.access import Actor, Role
+from graph.model.access import Actor
 from graph.model.change import Change, Cursor, Receipt
 from graph.model.command import Batch
 from graph.model.errors import (
     Invalid,
+    Rejected,
     ResyncRequired,
     Unavailable,
 )
 from graph.model.names import Revision
 from graph.model.view import FleetView
 from graph.permission import decide_for, plan_for
-from graph.scoped import ScopedView
+from graph.seen import scoped
 from graph.settings import GraphSettings
 from graph.start import Progress, from_facts, from_file, frozen
+from graph.states import read_through, whole_of
 from graph.store.port import Store
 from graph.trace import Trace, untraced
 from graph.verify import Verification, verify
@@ -52,10 +58,18 @@ class Preview:
     base: Cursor
     changes: tuple[Change, ...]
     impact: Impact
+    moves: tuple[Move, ...]
+    """What it would do to every application, as far as its author may see."""
+    refusals: tuple[Rejected, ...]
+    """Why it would be refused for what it does to what runs; empty if it would not."""
     before: FleetView
     """The fleet it was computed on, as its author may see it."""
     after: FleetView
     """The fleet as it would be, likewise. It is nobody else's, and of no revision."""
+    reading: Reading
+    """What would run where then, likewise."""
+    loss: int
+    """How many applications it takes from clusters in all: the expected loss to state."""
 
 
 class Engine(Chronicle):
@@ -76,11 +90,14 @@ class Engine(Chronicle):
         self._snapshot_file = snapshot_file
         self._archive = archive
         self._filed: Cursor | None = None
+        self._settled = False
+        """Whether a state of the head was frozen: the first lives on in all that follow from it."""
         self._turn = asyncio.Lock()
         self._writer = Writer(
             store,
             settings,
             view=lambda: self.view,
+            state=lambda: self._state_of(self.view),
             advance=self._advance,
             catch_up=self._catch_up,
             turn=self._turn,
@@ -153,6 +170,10 @@ class Engine(Chronicle):
             ) from None
         return self.view
 
+    async def reading(self, view: FleetView) -> Reading:
+        """What runs where in a view of one revision, as far as it shows that."""
+        return read_through(await self._state_of(whole_of(view)), view)
+
     # changes
 
     async def execute(self, batch: Batch, actor: Actor | None = None) -> Receipt:
@@ -163,20 +184,47 @@ class Engine(Chronicle):
         return await self._writer.execute(_signed(batch, actor), actor)
 
     async def preview(self, batch: Batch, actor: Actor | None = None) -> Preview:
-        """What ``batch`` would do now, refused exactly where ``execute`` would refuse it."""
+        """What ``batch`` would do now.
+
+        Refused where ``execute`` would refuse it, but for the guards of what runs: what they say
+        is shown beside what it would do.
+        """
         batch = _signed(batch, actor)
         check_batch(batch)
         base = self.view
         draft = edit(base)
         access = None if actor is None else self.access(actor)
+        state = await self._state_of(base)
         changes = decide_for(access, batch, base, draft, lambda: edit(base))
-        if access is None or self.seen(access) is base:
-            return Preview(base.cursor, changes, impact(base, draft), base, draft)
-        before, after = (ScopedView(each, access.need(Role.READER)) for each in (base, draft))
+        done = consequence_of(access, batch, changes, state, draft, self._settings)
+        loss = sum(len(move.lost) for move in done.moves)
+        if access is None or access.sees_all:
+            return Preview(
+                base.cursor,
+                changes,
+                impact(base, draft),
+                done.moves,
+                done.refusals,
+                base,
+                draft,
+                read_through(done.state, draft),
+                loss,
+            )
+        before, after = (scoped(each, access) for each in (base, draft))
         judges = at_revision(before), at_revision(after)
         seen = (disclosed(change, *judges) for change in changes)
         shown = tuple(change for change in seen if change is not None)
-        return Preview(base.cursor, shown, impact(before, after), before, after)
+        return Preview(
+            base.cursor,
+            shown,
+            impact(before, after),
+            tuple(seen_moves(done.moves, before, after)),
+            done.refusals,
+            before,
+            after,
+            read_through(done.state, after),
+            loss,
+        )
 
     async def plan_revert(
         self, scope: Scope, to: Revision | datetime, actor: Actor | None = None
@@ -191,7 +239,9 @@ class Engine(Chronicle):
         now = self.view  # both are immutable, so a large plan need not hold the others up
         access = None if actor is None else self.access(actor)
         if access is None:
-            return await asyncio.to_thread(plan_revert, scope, then, now, touched)
+            return await asyncio.to_thread(
+                plan_revert, scope, then, now, touched, lambda: edit(now)
+            )
         views = self.seen(access, then), self.seen(access, now)
         return await asyncio.to_thread(plan_for, access, scope, then, now, touched, views)
 
@@ -241,6 +291,7 @@ class Engine(Chronicle):
 
     def _advance(self, steps: Sequence[Step]) -> None:
         for step in steps:
+            self._states.follow(step.snapshot, step.changeset.changes, step.state)
             self._timeline.advance(step.snapshot, now_seconds=time.monotonic())
             self._answers.advance(step.snapshot, step.changeset.changes)
             self._seen.advance(step.changeset.changes)
@@ -264,8 +315,17 @@ class Engine(Chronicle):
         self._timeline.restart(view, now_seconds=time.monotonic())
         self._answers.restart(view)
         self._seen.restart()
+        self._states.restart()
         self._record.restart()
         self._feed.restart(view.cursor)
+
+    async def _state_of(self, view: FleetView) -> State:
+        """What runs where; the first time that takes a while, and not from the others."""
+        if self._settled or view.cursor != self.view.cursor:
+            return await self._states.soon(view)
+        self._settled = True
+        with frozen():
+            return await self._states.soon(view)
 
     async def _at(self, revision: Revision) -> Snapshot:
         if revision > self.view.cursor.revision:

@@ -6,8 +6,9 @@ tree is walked only where something is left to count.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple, TypeVar, cast
 
 from graph.model.cluster_set import ClusterSet
@@ -16,7 +17,7 @@ from graph.model.inventory import LabelValue
 from graph.model.names import GroupNumber
 from graph.model.view import FleetView, path_of
 
-_T = TypeVar("_T")
+_P = TypeVar("_P", bound=tuple[LabelValue, object])
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,13 @@ class Bucket(NamedTuple):
 
     value: LabelValue
     clusters: int
+
+
+class RolledUp(NamedTuple):
+    """One value of a dimension, and how many clusters of each part it has."""
+
+    value: LabelValue
+    clusters: tuple[int, ...]
 
 
 class TreeRow(NamedTuple):
@@ -68,6 +76,36 @@ def facet(view: FleetView, dimension: Dimension, within: ClusterSet) -> list[Buc
     """How many of ``within`` fall in each bucket; empty buckets are left out."""
     counted = [(value, within.size_with(held)) for value, held in _buckets(view, dimension)]
     return [Bucket(value, count) for value, count in _ordered(counted) if count]
+
+
+def roll_up(
+    view: FleetView,
+    dimension: Dimension,
+    parts: Sequence[Sequence[ClusterSet]],
+    *,
+    buckets_max: int,
+) -> list[RolledUp]:
+    """How many of each part fall in each bucket; empty buckets are left out.
+
+    A part is many sets, and a cluster counts in each of them. The buckets are walked once for all
+    parts, and no further than to where they are too many.
+    """
+    everywhere = ClusterSet.union([each for part in parts for each in part]) & view.everything()
+    met = list(islice(_meeting(view, dimension, everywhere, few=buckets_max), buckets_max + 1))
+    if len(met) > buckets_max:
+        raise too_many_buckets(buckets_max)
+    return [
+        RolledUp(value, tuple(sum(map(held.size_with, part)) for part in parts))
+        for value, held in _ordered(met)
+    ]
+
+
+def too_many_buckets(buckets_max: int) -> Invalid:
+    """The refusal of a roll-up that nobody reads."""
+    return Invalid(
+        f"the roll-up has more than {buckets_max:,} buckets",
+        hint="choose a group with fewer children, or a label with fewer values",
+    )
 
 
 def tree(
@@ -124,6 +162,27 @@ def _buckets(view: FleetView, dimension: Dimension) -> Iterator[tuple[LabelValue
             yield from view.label_values(key)
 
 
-def _ordered(pairs: Iterable[tuple[LabelValue, _T]]) -> list[tuple[LabelValue, _T]]:
+def _meeting(
+    view: FleetView, dimension: Dimension, chosen: ClusterSet, *, few: int
+) -> Iterator[tuple[LabelValue, ClusterSet]]:
+    """The buckets that have any of ``chosen``; in no particular order."""
+    if isinstance(dimension, ByLabel) and len(chosen) <= few:
+        # a label may have as many values as there are clusters: fewer clusters than that are asked
+        return _labelled(view, dimension.key, chosen)
+    return (each for each in _buckets(view, dimension) if each[1].meets(chosen))
+
+
+def _labelled(
+    view: FleetView, key: str, chosen: ClusterSet
+) -> Iterator[tuple[LabelValue, ClusterSet]]:
+    numbers = chosen.numbers()
+    found: dict[LabelValue, list[int]] = {}
+    for number, value in zip(numbers, view.label_column(key).many(numbers), strict=True):
+        if value is not None:
+            found.setdefault(value, []).append(number)
+    return ((value, ClusterSet.of(held)) for value, held in found.items())
+
+
+def _ordered(pairs: Iterable[_P]) -> list[_P]:
     # values of one dimension have one type, so they compare; the checker cannot know
     return sorted(pairs, key=lambda pair: cast(str, pair[0]))

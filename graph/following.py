@@ -97,7 +97,7 @@ class Following:
         Without ``after`` the first step is the whole set, otherwise what moved since then.
         """
         restarts = self.feed.restarts
-        then = None if after is None else await self._snapshot(after)
+        then = None if after is None else await self.snapshot(after)
         self._check(restarts)
         if then is not None and granted_by(then) != granted_by(self.timeline.head):
             raise _changed("grants", then.cursor)
@@ -133,8 +133,8 @@ class Following:
         moved = moving.move(now, None)
         return moving, SetStep(view.cursor, moved.gained, moved.lost)
 
-    async def _snapshot(self, after: Cursor) -> Snapshot:
-        """The fleet where a follower left it."""
+    async def snapshot(self, after: Cursor) -> Snapshot:
+        """The fleet where a follower left it; ``ResyncRequired`` if that cannot be known."""
         if after.revision > self.timeline.head.cursor.revision:
             await self.catch_up()
         behind = self.timeline.head.cursor.revision - after.revision

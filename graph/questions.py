@@ -5,22 +5,25 @@ Every question is answered from one view, the newest unless another is given, an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from graph.access import Access
 from graph.answers import Answers
 from graph.decide.standards import Standard, standards
 from graph.disclosure import Disclosure
+from graph.effective.state import State
 from graph.facets import (
     Bucket,
     ByGroup,
     ByLabel,
     CrossTab,
     Dimension,
+    RolledUp,
     TreeRow,
     cross_tab,
     facet,
+    roll_up,
     tree,
 )
 from graph.index.snapshot import Snapshot
@@ -29,12 +32,13 @@ from graph.model.change import Change, Changeset, Cursor
 from graph.model.cluster_set import ClusterSet
 from graph.model.errors import Invalid, NotFound
 from graph.model.names import ClusterNumber, GroupNumber, quoted
-from graph.model.selector import Everything, Selector
+from graph.model.selector import Selector
 from graph.model.view import FleetView
 from graph.page import Order, Page, page_by_name, page_by_number
 from graph.scoped import ScopedView, readable
 from graph.seen import Seen
 from graph.settings import GraphSettings
+from graph.states import States
 from graph.targeting.candidate import Completion
 from graph.targeting.complete import complete
 from graph.targeting.explain import Explanation, explain
@@ -79,16 +83,21 @@ class Sight:
 class Questions:
     """Asks the views of a timeline."""
 
-    def __init__(self, timeline: Timeline, settings: GraphSettings) -> None:
+    def __init__(self, timeline: Timeline, states: States, settings: GraphSettings) -> None:
         self._timeline = timeline
         self._settings = settings
         self._answers = Answers(timeline.head, settings)
         self._seen = Seen(settings)
+        self._states = states
 
     @property
     def view(self) -> Snapshot:
         """The newest revision this process has. Immutable: hold it for one answer, one revision."""
         return self._timeline.head
+
+    def state(self, view: FleetView | None = None) -> State:
+        """What runs where in a view of the whole fleet."""
+        return self._states.of(view or self.view)
 
     # who may see what
 
@@ -110,7 +119,7 @@ class Questions:
         scope = access.scope(Role.READER)
         if scope is None or not self._is_ours(changeset.cursor):
             return None
-        if isinstance(scope, Everything):
+        if access.sees_all:
             return Sight(changeset, access, None, self._seen)
         verdicts = self._seen.verdicts(access, changeset.cursor)
         disclosure = Disclosure(changeset, self._seen.through(access, self.view), verdicts)
@@ -166,6 +175,19 @@ class Questions:
         at = view or self.view
         _check_dimension(dimension, at)
         return facet(at, dimension, _inside(at, within))
+
+    def roll_up(
+        self,
+        dimension: Dimension,
+        parts: Sequence[Sequence[ClusterSet]],
+        *,
+        buckets_max: int,
+        view: FleetView | None = None,
+    ) -> list[RolledUp]:
+        """Counts of many parts at once per child of a group or per value of a label."""
+        at = view or self.view
+        _check_dimension(dimension, at)
+        return roll_up(at, dimension, parts, buckets_max=buckets_max)
 
     def tree(
         self,

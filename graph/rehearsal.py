@@ -25,7 +25,7 @@ class Rehearsal(ScopedView):
     """``draft``, which starts as the base of ``before``, as far as its author may see it."""
 
     def __init__(self, before: ScopedView, draft: FleetDraft) -> None:
-        super().__init__(draft, before.scope, visible=before.everything())
+        super().__init__(draft, before.scope, visible=before.everything(), covered=before.covered)
         self._before = before
         self._draft = draft
         self._made: set[Ref] = set()
@@ -115,6 +115,11 @@ class Rehearsal(ScopedView):
             Ref(Kind.SAVED_SELECTOR, saved.name) in self._made
             or self._before.saved_selector(saved.name) is not None
             or super()._reaches(saved)
+        )
+
+    def _keeps(self, ref: Ref) -> bool:
+        return entity_of(self._draft, ref) is not None and (
+            ref in self._made or entity_of(self._before, ref) is not None
         )
 
 

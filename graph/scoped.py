@@ -9,9 +9,12 @@ V2  A group is there if a visible cluster is in or below it, or if it lies at or
     scope names; and so is every group above such a one, without which it has no path. What the
     scope names only to leave it out does not count. A hierarchy is there if its root is.
 V3  A label key or value, allowed ones included, is there if a visible cluster has it.
-V4  A saved selector is there if it reaches a visible cluster. Grants are not there.
+V4  A saved selector is there if it reaches a visible cluster, and the workload as
+    ``graph.targeting.sight`` says. Grants are not there.
 V5  What is hidden holds no visible cluster. So for every selector the answer here is the answer
     of the whole fleet, intersected with what is visible; also for a tree that names hidden things.
+V6  Where a reader is covered for a part of the workload alone, the rest is taken out of the fleet
+    before all else: a namespace that is not covered chooses nothing, under whatever name.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from graph.model.access import Grant
+from graph.model.access import Coverage, Grant
 from graph.model.change import Cursor, Numbers
 from graph.model.cluster_set import EMPTY, ClusterSet
 from graph.model.errors import Denied
@@ -33,11 +36,13 @@ from graph.model.inventory import (
 )
 from graph.model.names import ClusterNumber, GroupNumber
 from graph.model.ref import Ref
+from graph.model.referring import named_in
 from graph.model.selector import (
     Clause,
     Comparison,
     Everything,
     HasLabel,
+    InNamespace,
     IsCluster,
     LabelIn,
     LabelIs,
@@ -48,20 +53,31 @@ from graph.model.selector import (
     Under,
     clauses,
 )
-from graph.model.view import Column, Columns, FleetView
+from graph.model.view import Column, Columns, FleetView, entity_of
+from graph.model.workload import Workload
 from graph.targeting.evaluate import evaluate, matched_groups
 from graph.targeting.missing import WILDCARD
 from graph.targeting.named_groups import NamedGroups, named_groups
+from graph.targeting.sight import CoveredBesides, HeldBy, InSight, Sight, in_sight
 
 
 class ScopedView:
-    """``base`` as far as ``scope`` shows it. Made for one revision; what it works out it keeps."""
+    """``base`` as far as ``scope`` shows it. Made for one revision; what it works out it keeps.
+
+    ``covered`` is the part of the workload its reader is covered for; None is all of it.
+    """
 
     def __init__(
-        self, base: FleetView, scope: Selector, *, visible: ClusterSet | None = None
+        self,
+        base: FleetView,
+        scope: Selector,
+        *,
+        visible: ClusterSet | None = None,
+        covered: Coverage | None = None,
     ) -> None:
         self.base = base
         self.scope = scope
+        self.covered = covered
         self._visible = evaluate(scope, base) if visible is None else visible
         self._forget()
 
@@ -72,6 +88,14 @@ class ScopedView:
         self._shown: dict[GroupNumber, bool] = {}
         self._keys: dict[str, LabelKey | None] = {}
         self._saved: dict[str, bool] = {}
+        self._workload: Workload | None = None
+        covered = self.covered
+        self.wholly: ScopedView | None = None
+        """What of it is seen with its whole workload, by a reader covered for a part besides."""
+        if isinstance(covered, CoveredBesides):
+            self.wholly = ScopedView(self.base, covered.wholly)
+        self.whole = self.base if covered is None else _Covered(self.base, covered, self._beside())
+        """All of the fleet, without what its reader is not covered for (V6)."""
 
     @property
     def cursor(self) -> Cursor:
@@ -104,7 +128,7 @@ class ScopedView:
 
     def children(self, number: GroupNumber) -> Mapping[str, GroupNumber]:
         """The groups right below, by name; in no particular order."""
-        return _Children(self, self.base.children(number))
+        return InSight(self.base.children(number), self._shown_group)
 
     def members(self, number: GroupNumber) -> ClusterSet:
         """Clusters in the group or anywhere below it."""
@@ -136,6 +160,9 @@ class ScopedView:
                 or self.covers(number)
             )
         return shown
+
+    def _shown_group(self, number: GroupNumber) -> GroupNumber | None:
+        return number if self.shows_group(number) else None
 
     def covers(self, number: GroupNumber) -> bool:
         """Whether the group lies at or under one the scope names."""
@@ -257,15 +284,12 @@ class ScopedView:
     def _reaches(self, saved: SavedSelector) -> bool:
         shown = self._saved.get(saved.name)
         if shown is None:
-            # On the base, whose saved selectors are all there: V5 says it comes to the same.
-            shown = evaluate(saved.selector, self.base).meets(self._visible)
-            self._saved[saved.name] = shown
+            shown = self._saved[saved.name] = self._chooses_visible(saved.selector)
         return shown
 
-    def mentioned_by(self, ref: Ref) -> frozenset[str]:
-        """Names of the saved selectors that name this object directly."""
-        names = self.base.mentioned_by(ref)
-        return frozenset(name for name in names if self.saved_selector(name) is not None)
+    def _chooses_visible(self, selector: Selector) -> bool:
+        # On the whole, whose saved selectors are all there: V5 says it comes to the same.
+        return evaluate(selector, self.whole).meets(self._visible)
 
     def grant(self, name: str) -> Grant | None:
         """None: who may see what is for those who see all."""
@@ -275,9 +299,56 @@ class ScopedView:
         """None of them."""
         return ()
 
-    def granted_by(self, ref: Ref) -> frozenset[str]:
-        """None of them."""
-        return frozenset()
+    # workload
+
+    @property
+    def workload(self) -> Workload:
+        """The workload that is there, without names that are not; worked out as it is read.
+
+        Ask ``readable`` before the text of a selector in it is shown.
+        """
+        if self._workload is None:
+            self._workload = in_sight(self.base.workload, self._sight().of)
+        return self._workload
+
+    def _sight(self) -> Sight:
+        return Sight(
+            HeldBy(self.base),
+            self._chooses_visible,
+            lambda key: self.label_key(key) is not None,
+            self.covered,
+            self._keeps,
+            self._beside(),
+        )
+
+    def _beside(self) -> Sight | None:
+        return None if self.wholly is None else self.wholly._sight()
+
+    def _keeps(self, _ref: Ref) -> bool:
+        """Whether an object of the workload is there in any case."""
+        return False
+
+    # references
+
+    def referrers(self, ref: Ref) -> frozenset[Ref]:
+        """The objects that are there and, as they are shown, name this one directly."""
+        return frozenset(each for each in self.base.referrers(ref) if self._names_it(each, ref))
+
+    def _names_it(self, referrer: Ref, ref: Ref) -> bool:
+        entity = entity_of(self, referrer)
+        return entity is not None and ref in named_in(entity)
+
+
+class _Covered(ScopedView):
+    """All clusters, with the workload as far as it is covered, wherever that is."""
+
+    def __init__(self, base: FleetView, covered: Coverage, beside: Sight | None) -> None:
+        super().__init__(base, Everything(), visible=base.everything())
+        sight = Sight(HeldBy(base), lambda _: True, lambda _: True, covered, beside=beside)
+        self._workload = in_sight(base.workload, sight.of)
+
+    def _reaches(self, saved: SavedSelector) -> bool:
+        return True
 
 
 def readable(selector: Selector, view: FleetView) -> bool:
@@ -298,29 +369,6 @@ def outside_scope() -> Denied:
     )
 
 
-class _Children(Mapping[str, GroupNumber]):
-    """The children that are there, looked at when asked for: a group may have thousands."""
-
-    __slots__ = ("_all", "_view")
-
-    def __init__(self, view: ScopedView, children: Mapping[str, GroupNumber]) -> None:
-        self._view = view
-        self._all = children
-
-    def __getitem__(self, name: str) -> GroupNumber:
-        number = self._all[name]
-        if not self._view.shows_group(number):
-            raise KeyError(name)
-        return number
-
-    def __iter__(self) -> Iterator[str]:
-        shows = self._view.shows_group
-        return (name for name, number in self._all.items() if shows(number))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-
 def _is_shown(clause: Clause, view: ScopedView) -> bool:
     match clause:
         case Under(group) | Only(group):
@@ -337,6 +385,8 @@ def _is_shown(clause: Clause, view: ScopedView) -> bool:
             shown = view.cluster(cluster) is not None
         case Saved(name):
             shown = view.saved_selector(name) is not None
+        case InNamespace(name):
+            shown = name in view.workload.namespaces
         case Everything():
             shown = True
     return shown

@@ -15,7 +15,6 @@ from graph.access import Access, access_of
 from graph.model.access import Actor, Grant, Role
 from graph.model.change import Change, Cursor
 from graph.model.inventory import Group
-from graph.model.selector import Everything
 from graph.model.view import FleetView
 from graph.scoped import ScopedView
 from graph.settings import GraphSettings
@@ -49,15 +48,15 @@ class Seen:
 
     def view(self, access: Access, view: FleetView) -> FleetView:
         """``view`` as far as ``access`` shows it; refused to whoever may see nothing at all."""
-        scope = access.need(Role.READER)
-        return view if isinstance(scope, Everything) else self.through(access, view)
+        access.need(Role.READER)
+        return view if access.sees_all else self.through(access, view)
 
     def through(self, access: Access, view: FleetView) -> ScopedView:
         """``view`` through the scope of a reader."""
         key = access.key, view.cursor
         found = self._views.get(key)
         if found is None:
-            found = ScopedView(view, access.need(Role.READER))
+            found = scoped(view, access)
             return _kept(self._views, key, found, self._kept_max)
         self._views.move_to_end(key)
         return found
@@ -87,6 +86,11 @@ class Seen:
         self._views.clear()
         self._verdicts.clear()
         self.places += 1
+
+
+def scoped(view: FleetView, access: Access) -> ScopedView:
+    """``view`` as a reader sees it: through their scope, and as far as they are covered."""
+    return ScopedView(view, access.need(Role.READER), covered=access.coverage)
 
 
 def _kept(memory: OrderedDict[_K, _V], key: _K, value: _V, kept_max: int) -> _V:

@@ -69,6 +69,30 @@ class GraphSettings(BaseModel):
         ge=0,
         description="Changesets a follower of a set may be behind; further back it starts again.",
     )
+    lost_clusters_max: int = Field(
+        default=25,
+        ge=0,
+        description="Clusters an application may lose in one batch without an expected loss, "
+        "also when they are a larger part of it than the percentage allows.",
+    )
+    lost_percent_max: float = Field(
+        default=5.0,
+        ge=0,
+        le=100,
+        description="Percent of its clusters an application may lose in one batch without an "
+        "expected loss, also when they are more than the number allows.",
+    )
+    configurations_max: int = Field(
+        default=2_000,
+        ge=1,
+        description="Distinct configurations of one application, or of the fleet's own settings, "
+        "that a command may lead to.",
+    )
+    states_kept_max: int = Field(
+        default=16,
+        ge=1,
+        description="Revisions of which it is remembered what runs where.",
+    )
     poll_seconds: float = Field(
         default=0.1,
         gt=0,

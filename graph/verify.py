@@ -7,17 +7,19 @@ repaired here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from graph.index.builder import build
 from graph.index.file import read_snapshot
-from graph.model.change import Cursor
+from graph.model.change import Cursor, Entity, ref_of
 from graph.model.errors import Invalid, NotFound, Unavailable
 from graph.model.names import Revision
-from graph.model.selector import mentions
+from graph.model.ref import Ref
+from graph.model.referring import named_in
 from graph.model.view import FleetView, subtree
+from graph.model.workload import Workload
 from graph.replay import Finding, Replay
 from graph.store.port import Head, Store
 
@@ -113,26 +115,38 @@ def _index_checks(index: FleetView, other: FleetView) -> Iterable[_Checks]:
     yield "fleet", [("everything", index.everything() == other.everything())]
     yield "hierarchies", [("all", list(index.hierarchies()) == list(other.hierarchies()))]
     yield "label keys", [("all", list(index.label_keys()) == list(other.label_keys()))]
-    yield "saved selectors", _same_saved(index, other)
-    yield "grants", _same_grants(index, other)
+    saved = list(index.saved_selectors()) == list(other.saved_selectors())
+    yield "saved selectors", [("all", saved)]
+    yield "grants", [("all", list(index.grants()) == list(other.grants()))]
+    yield "workload", _same_workload(index.workload, other.workload)
+    yield "references", _same_references(index, other)
     yield "groups", _same_groups(index, other)
     yield "labels", _same_labels(index, other)
     yield "clusters", _same_clusters(index, other)
     yield "names", [("order", list(index.names_after("")) == list(other.names_after("")))]
 
 
-def _same_saved(index: FleetView, other: FleetView) -> Iterable[tuple[str, bool]]:
-    yield "all", list(index.saved_selectors()) == list(other.saved_selectors())
-    for saved in other.saved_selectors():
-        for ref in mentions(saved.selector):
-            yield f"who names {ref}", index.mentioned_by(ref) == other.mentioned_by(ref)
+def _same_workload(index: Workload, other: Workload) -> Iterable[tuple[str, bool]]:
+    for table in fields(Workload):
+        mine, theirs = getattr(index, table.name), getattr(other, table.name)
+        yield table.name, dict(mine) == dict(theirs)
 
 
-def _same_grants(index: FleetView, other: FleetView) -> Iterable[tuple[str, bool]]:
-    yield "all", list(index.grants()) == list(other.grants())
-    for grant in other.grants():
-        for ref in mentions(grant.scope):
-            yield f"which grants name {ref}", index.granted_by(ref) == other.granted_by(ref)
+def _same_references(index: FleetView, other: FleetView) -> Iterable[tuple[str, bool]]:
+    """Against what the objects themselves say, which no index has been made of."""
+    named: dict[Ref, set[Ref]] = {}
+    for entity in _naming(other):
+        for ref in named_in(entity):
+            named.setdefault(ref, set()).add(ref_of(entity))
+    for ref, names in named.items():
+        yield f"who names {ref}", index.referrers(ref) == frozenset(names)
+
+
+def _naming(view: FleetView) -> Iterator[Entity]:
+    yield from view.saved_selectors()
+    yield from view.grants()
+    for table in fields(Workload):
+        yield from getattr(view.workload, table.name).values()
 
 
 def _same_groups(index: FleetView, other: FleetView) -> Iterable[tuple[str, bool]]:

@@ -19,7 +19,9 @@ from datetime import datetime
 from hashlib import sha256
 
 from graph.access import access_of
+from graph.consequence import consequence_of
 from graph.decide.batch import check_batch
+from graph.effective.state import State
 from graph.index.builder import edit
 from graph.index.snapshot import Snapshot
 from graph.model.access import Actor
@@ -40,10 +42,12 @@ _UNSEALED = "0" * CHAIN_DIGITS
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A revision that is durable: its changeset, and the snapshot it leads to."""
+    """A revision that is durable: its changeset, and what it leads to."""
 
     changeset: Changeset
     snapshot: Snapshot
+    state: State | None = None
+    """What then runs where, if it was worked out."""
 
 
 @dataclass(slots=True)
@@ -61,9 +65,12 @@ class _Group:
     """What one transaction will hold."""
 
     base: Snapshot
+    start: State
+    """What runs where at the base."""
     entries: list[Entry] = field(default_factory=list[Entry])
     requests: list[_Request] = field(default_factory=list[_Request])
     snapshots: list[Snapshot] = field(default_factory=list[Snapshot])
+    states: list[State] = field(default_factory=list[State])
     answers: list[tuple[_Request, Receipt | TrellisError]] = field(
         default_factory=list["tuple[_Request, Receipt | TrellisError]"]
     )
@@ -76,6 +83,11 @@ class _Group:
     def view(self) -> Snapshot:
         """The view the next batch is decided on."""
         return self.snapshots[-1] if self.snapshots else self.base
+
+    @property
+    def state(self) -> State:
+        """What runs where in that view."""
+        return self.states[-1] if self.states else self.start
 
 
 class Writer:
@@ -91,6 +103,7 @@ class Writer:
         settings: GraphSettings,
         *,
         view: Callable[[], Snapshot],
+        state: Callable[[], Awaitable[State]],
         advance: Callable[[Sequence[Step]], None],
         catch_up: Callable[[], Awaitable[None]],
         turn: asyncio.Lock,
@@ -100,6 +113,7 @@ class Writer:
         self._store = store
         self._settings = settings
         self._view = view
+        self._state = state
         self._advance = advance
         self._catch_up = catch_up
         self._turn = turn
@@ -155,7 +169,7 @@ class Writer:
                     _settle(request, error)
 
     async def _write(self, requests: Sequence[_Request]) -> None:
-        group = _Group(self._view())
+        group = _Group(self._view(), await self._state())
         waiting = [request for request in requests if not request.answer.done()]
         claims = [claim_of(request.batch) for request in waiting]
         kept = await asyncio.gather(*map(self._kept, claims))
@@ -214,6 +228,11 @@ class Writer:
             access = None if actor is None else access_of(actor, view.grants())
             draft = edit(view)
             changes = decide_for(access, request.batch, view, draft, lambda: edit(view))
+            consequence = consequence_of(
+                access, request.batch, changes, group.state, draft, self._settings
+            )
+            if consequence.refusals:
+                raise consequence.refusals[0]
         except TrellisError as refusal:
             group.answers.append((request, refusal))
             return
@@ -227,11 +246,15 @@ class Writer:
         changeset: Changeset | None = None
         if changes:
             revision = Revision(group.view.cursor.revision + 1)
+            batch = request.batch
+            loss = min(batch.expected_loss or 0, consequence.loss)
             changeset = Changeset(
-                revision, self._moment(), request.batch.actor, request.batch.reason, changes
+                revision, self._moment(), batch.actor, batch.reason, changes, loss
             )
             numbers = group.view.numbers.after(changes)
-            group.snapshots.append(draft.freeze(Cursor(revision, _UNSEALED), numbers=numbers))
+            snapshot = draft.freeze(Cursor(revision, _UNSEALED), numbers=numbers)
+            group.snapshots.append(snapshot)
+            group.states.append(replace(consequence.state, view=snapshot))
         group.entries.append(Entry(changeset, claim))
         group.requests.append(request)
         if claim is not None:
@@ -256,11 +279,12 @@ class Writer:
 
     def _finish(self, group: _Group, receipts: Sequence[Receipt]) -> None:
         steps: list[Step] = []
-        snapshots = iter(group.snapshots)
+        made = zip(group.snapshots, group.states, strict=True)
         for entry, receipt in zip(group.entries, receipts, strict=True):
             if entry.changeset is not None:
-                snapshot = edit(next(snapshots)).freeze(receipt.cursor)
-                steps.append(Step(_sealed(entry.changeset, receipt), snapshot))
+                unsealed, state = next(made)
+                snapshot = edit(unsealed).freeze(receipt.cursor)
+                steps.append(Step(_sealed(entry.changeset, receipt), snapshot, state))
         self._advance(steps)
         for request, receipt in zip(group.requests, receipts, strict=True):
             _settle(request, receipt)
@@ -280,7 +304,10 @@ def claim_of(batch: Batch) -> Claim | None:
     if batch.idempotency_key is None:
         return None
     asked = [(each.to, each.scope) if isinstance(each, Revert) else each for each in batch.commands]
-    body = repr((asked, batch.reason, batch.expected_revision))
+    said: tuple[object, ...] = (asked, batch.reason, batch.expected_revision)
+    if batch.expected_loss is not None:  # so that a batch without one is the one it always was
+        said = (*said, batch.expected_loss)
+    body = repr(said)
     return Claim(batch.actor, batch.idempotency_key, sha256(body.encode()).hexdigest())
 
 

@@ -9,12 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from graph.decide import clusters, grants, groups, hierarchies, labels, revert, selectors
+from graph.decide import (
+    applications,
+    assignments,
+    clusters,
+    grants,
+    groups,
+    hierarchies,
+    labels,
+    layers,
+    namespaces,
+    policies,
+    revert,
+    selectors,
+)
+from graph.decide.governance import refuse_newly_breached
 from graph.decide.named import named
+from graph.decide.quotas import refuse_over_quota
 from graph.decide.standards import refuse_newly_broken
 from graph.model.change import Change, net, ref_of
 from graph.model.command import (
     COMMANDS_MAX,
+    LOSS_MAX,
     Batch,
     Command,
     CreateGroup,
@@ -40,7 +56,24 @@ from graph.model.command import (
 )
 from graph.model.errors import Conflict, Invalid, TrellisError
 from graph.model.names import Revision, check_text
+from graph.model.ref import Ref
 from graph.model.view import FleetDraft, FleetView, entity_of
+from graph.model.workload_command import (
+    Assign,
+    DefineApplication,
+    DefineNamespace,
+    DeleteApplication,
+    DeleteNamespace,
+    LiftProhibition,
+    OrderHierarchies,
+    Prohibit,
+    RemoveLayer,
+    RemovePolicy,
+    SetLayer,
+    SetPolicy,
+    Unassign,
+    WorkloadCommand,
+)
 
 ACTOR_LENGTH_MAX = 200
 REASON_LENGTH_MAX = 2_000
@@ -52,6 +85,7 @@ def decide_batch(batch: Batch, base: FleetView, draft: FleetDraft) -> tuple[Chan
     _refuse_if_changed_since(batch, base)
     revision = Revision(base.cursor.revision + 1)
     made: list[Change] = []
+    by_workload: set[Ref] = set()
     for position, command in enumerate(batch.commands):
         try:
             changes = decide(command, draft, revision)
@@ -59,9 +93,13 @@ def decide_batch(batch: Batch, base: FleetView, draft: FleetDraft) -> tuple[Chan
             raise refusal.at("commands", position) from None
         draft.apply(changes)
         made.extend(changes)
+        if isinstance(command, WorkloadCommand | Revert):
+            by_workload.update(change.ref for change in changes)
     changes = net(made)
     _settle(draft, base, made, changes)
     refuse_newly_broken(changes, base, draft)
+    refuse_over_quota(changes, base, draft)
+    refuse_newly_breached(changes, by_workload, base, draft)
     return changes
 
 
@@ -99,6 +137,19 @@ RULES: Mapping[type[Command], Callable[[Any, FleetView, Revision], tuple[Change,
     DeleteSelector: selectors.delete_selector,
     GrantAccess: grants.grant_access,
     RevokeAccess: grants.revoke_access,
+    OrderHierarchies: hierarchies.order_hierarchies,
+    DefineNamespace: namespaces.define_namespace,
+    DeleteNamespace: namespaces.delete_namespace,
+    DefineApplication: applications.define_application,
+    DeleteApplication: applications.delete_application,
+    Assign: assignments.assign,
+    Unassign: assignments.unassign,
+    Prohibit: assignments.prohibit,
+    LiftProhibition: assignments.lift_prohibition,
+    SetLayer: layers.set_layer,
+    RemoveLayer: layers.remove_layer,
+    SetPolicy: policies.set_policy,
+    RemovePolicy: policies.remove_policy,
     Revert: revert.decide_revert,
 }
 """The rule of each command; a test holds it complete."""
@@ -123,6 +174,18 @@ def check_batch(batch: Batch) -> None:
         check_text(batch.idempotency_key, "the idempotency key", length_max=KEY_LENGTH_MAX)
         if not batch.idempotency_key:
             raise Invalid("the idempotency key is empty", hint="leave it out, or send a unique one")
+    if batch.expected_loss is not None:
+        _check_loss(batch.expected_loss)
+
+
+def _check_loss(expected: int) -> None:
+    if not 0 <= expected <= LOSS_MAX:
+        raise Invalid(
+            f"an expected loss of {expected:,}",
+            hint=f"state how many applications on clusters may be lost, at most {LOSS_MAX:,}, "
+            "or leave it out",
+            path=("expected_loss",),
+        )
 
 
 def _refuse_if_changed_since(batch: Batch, base: FleetView) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from graph.decide.fields import check_size
 from graph.decide.labels import check_labels, merge_labels
 from graph.decide.lookup import existing_group, find_cluster, find_group
 from graph.decide.references import refuse_if_named
@@ -20,7 +21,6 @@ from graph.model.command import (
 from graph.model.errors import Conflict, Invalid, NotFound
 from graph.model.hours import check_opening_hours, check_time_zone
 from graph.model.inventory import (
-    Capacity,
     Cluster,
     ClusterKind,
     Group,
@@ -34,7 +34,6 @@ from graph.model.view import FleetView, path_of
 
 MEMBERSHIPS_MAX = 1_000
 """Direct memberships of one cluster."""
-CAPACITY_MAX = 2**40
 
 _RECONCILERS = {
     ClusterKind.KUBERNETES: (Reconciler.FLUX, Reconciler.ARGOCD),
@@ -61,7 +60,7 @@ def register_cluster(
             view,
             (find_group(view, each, "groups", at) for at, each in enumerate(command.groups)),
         ),
-        capacity=_check_capacity(command.capacity),
+        capacity=check_size(command.capacity, "a capacity"),
         time_zone=check_time_zone(command.time_zone),
         opening_hours=command.opening_hours and check_opening_hours(command.opening_hours),
         changed=revision,
@@ -91,7 +90,7 @@ def update_cluster(
     if command.title is not UNSET:
         after = replace(after, title=check_text(command.title, "the title"))
     if command.capacity is not UNSET:
-        after = replace(after, capacity=_check_capacity(command.capacity))
+        after = replace(after, capacity=check_size(command.capacity, "a capacity"))
     if command.time_zone is not UNSET:
         after = replace(after, time_zone=check_time_zone(command.time_zone))
     if command.opening_hours is not UNSET:
@@ -101,7 +100,7 @@ def update_cluster(
 
 
 def retire_cluster(command: RetireCluster, view: FleetView, _: Revision) -> tuple[Change, ...]:
-    """The cluster gone, unless a stored selector names it."""
+    """The cluster gone, unless something stored names it."""
     before = find_cluster(view, command.name, "name")
     refuse_if_named(view, Ref(Kind.CLUSTER, before.number), f"cluster {quoted(before.name)}")
     return (Change(before, None),)
@@ -178,11 +177,3 @@ def _check_reconciler(kind: ClusterKind, reconciler: Reconciler | None) -> Recon
             hint=f"use {' or '.join(fitting)}",
         )
     return reconciler
-
-
-def _check_capacity(capacity: Capacity | None) -> Capacity | None:
-    if capacity is not None:
-        sizes = (capacity.cpu_millicores, capacity.memory_mib, capacity.storage_mib)
-        if not all(0 <= size <= CAPACITY_MAX for size in sizes):
-            raise Invalid("a capacity is negative or too large", hint="state what the cluster has")
-    return capacity

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
+from graph.decide.fields import check_list, in_field
 from graph.decide.lookup import existing_group, find_hierarchy
 from graph.decide.references import refuse_if_named
 from graph.model.change import Change
@@ -21,6 +23,7 @@ from graph.model.names import (
 )
 from graph.model.ref import Kind, Ref
 from graph.model.view import FleetView, subtree
+from graph.model.workload_command import OrderHierarchies
 
 
 def create_hierarchy(
@@ -40,6 +43,7 @@ def create_hierarchy(
         mode=command.mode,
         required=command.required,
         title=check_text(command.title, "the title"),
+        precedence=weakest(view.hierarchies()),
         changed=revision,
     )
     root = Group(
@@ -63,6 +67,31 @@ def update_hierarchy(
             _refuse_if_any_has_two(view, before)
         after = replace(after, mode=command.mode)
     return (Change(before, after),)
+
+
+def order_hierarchies(
+    command: OrderHierarchies, view: FleetView, revision: Revision
+) -> tuple[Change, ...]:
+    """Every hierarchy in its place of the order that decides between layers on groups."""
+    listed = in_field("names", check_list, command.names, "hierarchies")
+    ordered = [find_hierarchy(view, each, "names", at) for at, each in enumerate(listed)]
+    missing = [each.name for each in view.hierarchies() if each.name not in listed]
+    if missing:
+        raise Invalid(
+            f"the order leaves out {', '.join(f'/{name}' for name in missing)}",
+            hint="name every hierarchy, weakest first",
+            path=("names",),
+        )
+    return tuple(
+        Change(before, replace(before, precedence=place, changed=revision))
+        for place, before in enumerate(ordered)
+        if before.precedence != place
+    )
+
+
+def weakest(hierarchies: Iterable[Hierarchy]) -> int:
+    """The precedence of a hierarchy that shall be weaker than all these."""
+    return min((each.precedence for each in hierarchies), default=1) - 1
 
 
 def delete_hierarchy(command: DeleteHierarchy, view: FleetView, _: Revision) -> tuple[Change, ...]:

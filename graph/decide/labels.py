@@ -47,7 +47,7 @@ def declare_label(command: DeclareLabel, view: FleetView, revision: Revision) ->
 
 
 def remove_label(command: RemoveLabel, view: FleetView, _: Revision) -> tuple[Change, ...]:
-    """The key gone, if neither a cluster nor a stored selector uses it."""
+    """The key gone, if neither a cluster nor anything stored uses it."""
     before = find_label_key(view, command.name, "name")
     if used := len(view.labelled(before.name)):
         raise Rejected(

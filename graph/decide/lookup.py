@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from graph.model.access import Grant
 from graph.model.errors import NotFound, TrellisError
@@ -14,6 +15,7 @@ from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey, SavedSele
 from graph.model.names import (
     ClusterNumber,
     GroupNumber,
+    counted,
     did_you_mean,
     join_path,
     nearest,
@@ -21,10 +23,22 @@ from graph.model.names import (
     split_path,
 )
 from graph.model.view import FleetView
+from graph.model.workload import (
+    Application,
+    Assignment,
+    Layer,
+    Namespace,
+    Policy,
+    Prohibition,
+)
 from graph.targeting.missing import nearest_clusters
 
 _SIBLINGS_MAX = 2_000
 """Names compared for a hint; a hint must not cost more than the command."""
+_SHOWN_MAX = 10
+"""Names a hint lists when none is near."""
+
+_T = TypeVar("_T")
 
 
 def find_hierarchy(view: FleetView, name: str, *field: str | int) -> Hierarchy:
@@ -149,3 +163,54 @@ def find_grant(view: FleetView, name: str, *field: str | int) -> Grant:
             path=field,
         )
     return found
+
+
+def find_namespace(view: FleetView, name: str, *field: str | int) -> Namespace:
+    """The namespace called ``name``."""
+    return _find(view.workload.namespaces, "namespace", name, field)
+
+
+def find_application(view: FleetView, name: str, *field: str | int) -> Application:
+    """The application called ``name``."""
+    return _find(view.workload.applications, "application", name, field)
+
+
+def find_assignment(view: FleetView, name: str, *field: str | int) -> Assignment:
+    """The assignment called ``name``."""
+    return _find(view.workload.assignments, "assignment", name, field)
+
+
+def find_prohibition(view: FleetView, name: str, *field: str | int) -> Prohibition:
+    """The prohibition called ``name``."""
+    return _find(view.workload.prohibitions, "prohibition", name, field)
+
+
+def find_layer(view: FleetView, name: str, *field: str | int) -> Layer:
+    """The layer called ``name``."""
+    return _find(view.workload.layers, "layer", name, field)
+
+
+def find_policy(view: FleetView, name: str, *field: str | int) -> Policy:
+    """The policy called ``name``."""
+    return _find(view.workload.policies, "policy", name, field)
+
+
+def _find(table: Mapping[str, _T], noun: str, name: str, field: tuple[str | int, ...]) -> _T:
+    found = table.get(name)
+    if found is None:
+        close = nearest(name, islice(table, _SIBLINGS_MAX))
+        raise NotFound(
+            f"no {noun} called {quoted(name)}",
+            hint=did_you_mean(close) or _known(table, noun),
+            path=field,
+        )
+    return found
+
+
+def _known(table: Mapping[str, object], noun: str) -> str:
+    """What there is, where nothing is near."""
+    plural = counted(0, noun).removeprefix("0 ")
+    if not table:
+        return f"there are no {plural}"
+    more = ", ..." if len(table) > _SHOWN_MAX else ""
+    return f"{plural}: {', '.join(sorted(table)[:_SHOWN_MAX])}{more}"

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from graph.decide.clusters import MEMBERSHIPS_MAX, second_place
 from graph.decide.groups import height
 from graph.decide.hierarchies import with_two_places
+from graph.decide.imagined import WorkloadEntity, overlaid, why_not_workload
+from graph.decide.references import by_kind, called
 from graph.decide.selectors import fits
 from graph.model.access import Grant
 from graph.model.change import Entity
@@ -27,8 +29,10 @@ from graph.model.inventory import (
 from graph.model.label import type_of
 from graph.model.names import GROUP_DEPTH_MAX, GroupNumber
 from graph.model.ref import Kind, Ref
-from graph.model.selector import HasLabel, LabelIn, LabelIs, Selector, clauses, mentions
+from graph.model.referring import named_in, selector_of
+from graph.model.selector import HasLabel, LabelIn, LabelIs, Saved, Selector, clauses
 from graph.model.view import FleetView, entity_of
+from graph.model.workload import Workload
 from graph.targeting.cycles import reaches
 
 States = Mapping[Ref, Entity | None]
@@ -41,6 +45,8 @@ class Outcome:
     def __init__(self, view: FleetView, wanted: States) -> None:
         self.view = view
         self._wanted = wanted
+        self.workload: Workload = overlaid(view.workload, wanted)
+        """The workload as it will be."""
         self._below: dict[GroupNumber | None, list[Group]] = {}
         self._at: dict[tuple[GroupNumber | None, str], int] = {}
         for state in wanted.values():
@@ -82,12 +88,12 @@ class Outcome:
                 return self._why_not_cluster(cluster)
             case LabelKey() as key:
                 return self._why_not_label_key(key)
-            case SavedSelector() | Grant() as stored:
-                return self._why_not_stored(stored)
             case Hierarchy() as hierarchy:
                 return self._why_not_hierarchy(hierarchy)
             case None:
                 return self._why_not_absent(ref)
+            case stored:
+                return self._why_not_stored(stored)
 
     # groups and hierarchies
 
@@ -193,8 +199,9 @@ class Outcome:
             return ""
         if any(type_of(value) is not key.type for value in self._values(key.name)):
             return f"clusters use it as a {now.type}"
-        for name, selector in self._naming(Ref(Kind.LABEL_KEY, key.name)):
-            if self._misfit(selector):
+        for name, state in self._naming(Ref(Kind.LABEL_KEY, key.name)):
+            selector = selector_of(state)
+            if selector is not None and self._misfit(selector):
                 return f"{name} uses it as a {now.type}"
         return ""
 
@@ -205,18 +212,21 @@ class Outcome:
             if isinstance(state, Cluster) and key in state.labels:
                 yield state.labels[key]
 
-    # saved selectors and grants
+    # what names others: saved selectors, grants, the workload
 
-    def _why_not_stored(self, stored: SavedSelector | Grant) -> str:
-        selector = stored.scope if isinstance(stored, Grant) else stored.selector
-        for ref in sorted(mentions(selector), key=str):
+    def _why_not_stored(self, stored: SavedSelector | Grant | WorkloadEntity) -> str:
+        for ref in sorted(named_in(stored), key=str):
             if self.get(ref) is None:
                 return f"{ref} is gone"
-        if misfit := self._misfit(selector):
+        selector = selector_of(stored)
+        if selector is not None and (misfit := self._misfit(selector)):
             return f"label {misfit} has another type now"
-        if isinstance(stored, SavedSelector) and reaches(selector, stored.name, self) is not None:
-            return "it would select through itself"
-        return ""
+        if isinstance(stored, SavedSelector):
+            chain = reaches(stored.selector, Saved(stored.name), self)
+            return "" if chain is None else "it would select through itself"
+        if isinstance(stored, Grant):
+            return ""
+        return why_not_workload(stored, self.view.workload, self)
 
     def _misfit(self, selector: Selector) -> str:
         """A label key whose type the selector does not fit."""
@@ -227,16 +237,12 @@ class Outcome:
                     return key.name
         return ""
 
-    def _naming(self, ref: Ref) -> Iterator[tuple[str, Selector]]:
-        """The saved selectors and grants that name ``ref`` now and still will."""
-        for name in sorted(self.view.mentioned_by(ref)):
-            saved = self.saved_selector(name)
-            if saved is not None and ref in mentions(saved.selector):
-                yield f"@{name}", saved.selector
-        for name in sorted(self.view.granted_by(ref)):
-            grant = self.get(Ref(Kind.GRANT, name))
-            if isinstance(grant, Grant) and ref in mentions(grant.scope):
-                yield f"grant {name}", grant.scope
+    def _naming(self, ref: Ref) -> Iterator[tuple[str, Entity]]:
+        """The objects that name ``ref`` now and still will, with what people call them."""
+        for referrer in by_kind(self.view.referrers(ref)):
+            state = self.get(referrer)
+            if state is not None and ref in named_in(state):
+                yield called(referrer), state
 
     # absence
 

@@ -8,19 +8,32 @@ that a revert planned before somebody's change never takes that change away unse
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from graph.decide.governance import demanding, newly_breached, to_blame
+from graph.decide.hierarchies import weakest
+from graph.decide.imagined import overlaid, quota_newly_broken
 from graph.decide.outcome import Outcome
+from graph.decide.references import called
 from graph.decide.standards import standard_newly_broken
 from graph.model.change import Change, Entity, same
 from graph.model.cluster_set import ClusterSet
 from graph.model.command import Revert
 from graph.model.errors import Conflict, Rejected
-from graph.model.inventory import Cluster, Group, Mode
+from graph.model.inventory import Cluster, Group, Hierarchy, Mode
 from graph.model.names import ClusterNumber, GroupNumber, Revision, counted
 from graph.model.ref import Kind, Ref
-from graph.model.view import FleetView, entity_of, subtree
+from graph.model.view import FleetDraft, FleetView, entity_of, subtree
+from graph.model.workload import (
+    Application,
+    Assignment,
+    Layer,
+    Namespace,
+    Policy,
+    Prohibition,
+    Workload,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +49,8 @@ class Subtree:
 
 
 Part = Ref | Subtree
-"""One object, or a subtree with its memberships. A hierarchy and its root group are one object."""
+"""One object, or a subtree with its memberships. A hierarchy and its root group are one object;
+an application comes with its layers, a namespace with its applications and assignments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +73,16 @@ class RevertPlan:
 
 
 def plan_revert(
-    scope: Scope, then: FleetView, now: FleetView, touched: Iterable[Ref]
+    scope: Scope,
+    then: FleetView,
+    now: FleetView,
+    touched: Iterable[Ref],
+    drafted: Callable[[], FleetDraft],
 ) -> RevertPlan:
-    """What of ``scope`` can be as it was; ``touched`` is everything changed since ``then``."""
+    """What of ``scope`` can be as it was; ``touched`` is everything changed since ``then``.
+
+    ``drafted`` makes a draft of ``now``.
+    """
     reach = _Reach(scope, then, now)
     touched = frozenset(touched)
     left = list(_grants_left(scope, touched, then, now))
@@ -74,7 +95,7 @@ def plan_revert(
             left.append(f"{_shown(ref, then, now)}: {lost}")
         if not same(state, is_now):
             before[ref], wanted[ref] = is_now, state
-    while broken := _broken(Outcome(now, wanted), wanted):
+    while broken := _broken(Outcome(now, wanted), wanted) or _breaching(now, wanted, drafted):
         for ref, why in broken.items():
             left.append(f"{_shown(ref, then, now)}: {why}")
             del wanted[ref]
@@ -111,13 +132,36 @@ def _broken(outcome: Outcome, wanted: dict[Ref, Entity | None]) -> dict[Ref, str
     """What cannot be as wanted, and why; the rest may have relied on it."""
     found = {ref: why for ref in wanted if (why := outcome.why_not(ref))}
     for ref, state in wanted.items():
-        if ref in found or not isinstance(state, Cluster):
+        if ref in found:
             continue
-        if why := standard_newly_broken(
-            outcome.view.cluster(state.number), state, outcome.view, outcome
-        ):
-            found[ref] = f"it would break the standard: {why}"
+        if why := _newly_broken(state, outcome):
+            found[ref] = why
     return found
+
+
+def _breaching(
+    now: FleetView, wanted: dict[Ref, Entity | None], drafted: Callable[[], FleetDraft]
+) -> dict[Ref, str]:
+    """What would newly break a policy, and how."""
+    if not wanted or not demanding(overlaid(now.workload, wanted)):
+        return {}  # as most fleets, so that nothing needs to be drafted
+    changes = [Change(entity_of(now, ref), state) for ref, state in wanted.items()]
+    after = drafted()
+    after.apply(changes)
+    found: dict[Ref, str] = {}
+    for breach in newly_breached(changes, now, after):
+        for ref in to_blame(breach, changes, after):
+            found.setdefault(ref, f"it would break a policy: {breach}")
+    return found
+
+
+def _newly_broken(state: Entity | None, outcome: Outcome) -> str:
+    """The standard or quota that becoming so would break; empty if none."""
+    if not isinstance(state, Cluster):
+        return quota_newly_broken(state, outcome.view, outcome.workload)
+    now = outcome.view.cluster(state.number)
+    why = standard_newly_broken(now, state, outcome.view, outcome)
+    return f"it would break the standard: {why}" if why else ""
 
 
 class _Reach:
@@ -130,7 +174,7 @@ class _Reach:
         parts = scope.parts if isinstance(scope, Parts) else (scope,)
         given = [part for part in parts if isinstance(part, Ref)]
         tops = [part.group for part in parts if isinstance(part, Subtree)]
-        self._objects = {each for ref in given for each in self._with_root(ref)}
+        self._objects = {each for ref in given for each in self._with_its_own(ref)}
         for top in tops:
             self._objects.update(self._hierarchy_that_came_or_went(top))
         views = (then, now)
@@ -146,6 +190,8 @@ class _Reach:
 
     def wanted(self, ref: Ref, was: Entity | None, now: Entity | None) -> tuple[Entity | None, str]:
         """The state ``ref`` should have, and what of it is lost for good."""
+        if isinstance(was, Hierarchy) and not self._whole:
+            return self._in_order(was)
         if self._whole or ref.kind is not Kind.CLUSTER:
             return was, ""
         if ref in self._objects:
@@ -207,6 +253,30 @@ class _Reach:
         hierarchy = self._now.hierarchy(name) or self._then.hierarchy(name)
         return hierarchy is not None and hierarchy.mode is Mode.SINGLE
 
+    def _in_order(self, was: Hierarchy) -> tuple[Hierarchy, str]:
+        """The hierarchy in its place of the order, unless another has that by then."""
+        views = ((self._then, True), (self._now, False))
+        others = [
+            each
+            for view, back in views
+            for each in view.hierarchies()
+            if each.name != was.name and (Ref(Kind.HIERARCHY, each.name) in self._objects) is back
+        ]
+        if all(each.precedence != was.precedence for each in others):
+            return was, ""
+        now = self._now.hierarchy(was.name)
+        precedence = weakest(others) if now is None else now.precedence
+        if precedence == was.precedence:
+            return was, ""
+        return replace(was, precedence=precedence), "its place in the order is taken"
+
+    def _with_its_own(self, ref: Ref) -> Iterator[Ref]:
+        """``ref`` with what belongs to it alone, then or now."""
+        yield from self._with_root(ref)
+        if isinstance(ref.key, str):
+            for view in (self._then, self._now):
+                yield from belongings(ref.kind, ref.key, view.workload)
+
     def _with_root(self, ref: Ref) -> Iterator[Ref]:
         """``ref``; for a hierarchy or a root group, the hierarchy with its roots then and now."""
         yield ref
@@ -229,6 +299,25 @@ class _Reach:
             yield from self._with_root(ref)
 
 
+def belongings(kind: Kind, name: str, workload: Workload) -> Iterator[Ref]:
+    """What is taken back with an application or a namespace.
+
+    Of an application its layers; of a namespace its applications, their layers, its assignments.
+    """
+    if kind not in (Kind.APPLICATION, Kind.NAMESPACE):
+        return
+    own = {name}
+    if kind is Kind.NAMESPACE:
+        applications = workload.applications.values()
+        own = {each.name for each in applications if each.namespace == name}
+        yield from (Ref(Kind.APPLICATION, each) for each in own)
+        for assignment in workload.assignments.values():
+            if assignment.choice.namespace == name:
+                yield Ref(Kind.ASSIGNMENT, assignment.name)
+    layers = workload.layers.values()
+    yield from (Ref(Kind.LAYER, each.name) for each in layers if each.application in own)
+
+
 def _grants_left(
     scope: Scope, touched: Iterable[Ref], then: FleetView, now: FleetView
 ) -> Iterator[str]:
@@ -249,5 +338,7 @@ def _shown(ref: Ref, then: FleetView, now: FleetView) -> str:
             return f"cluster {name}"
         case Group(name=name, hierarchy=hierarchy):
             return f"group {name} of /{hierarchy}"
+        case Namespace() | Application() | Assignment() | Prohibition() | Layer() | Policy():
+            return called(ref)
         case _:
             return str(ref)

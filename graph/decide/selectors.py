@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from graph.decide.fields import in_field
 from graph.decide.lookup import find_label_key, find_saved
 from graph.decide.references import refuse_if_named
 from graph.model.change import Change
 from graph.model.command import DeleteSelector, SaveSelector
-from graph.model.errors import NotFound, Rejected, TrellisError
+from graph.model.errors import NotFound, TrellisError
 from graph.model.inventory import LabelKey, SavedSelector
 from graph.model.label import check_value, type_of
 from graph.model.names import Revision, check_name, check_text
@@ -19,12 +20,13 @@ from graph.model.selector import (
     LabelIn,
     LabelIs,
     Matching,
+    Saved,
     Selector,
     Written,
     mentions,
 )
 from graph.model.view import FleetView, entity_of
-from graph.targeting.cycles import reaches
+from graph.targeting.cycles import refuse_cycle
 from graph.targeting.missing import WILDCARD
 from graph.targeting.normal import check_size, normal
 from graph.targeting.structured import read_selector
@@ -33,24 +35,20 @@ from graph.targeting.value import check_order
 
 def save_selector(command: SaveSelector, view: FleetView, revision: Revision) -> tuple[Change, ...]:
     """The selector under its name, unless it would reach itself."""
-    name = check_name(command.name, "saved selector")
+    name = in_field("name", check_name, command.name, "saved selector")
     selector = meaning(command.selector, view, "selector")
-    if (chain := reaches(selector, name, view)) is not None:
-        raise Rejected(
-            f"@{name} would select through itself: {' -> '.join(f'@{each}' for each in chain)}",
-            hint="leave one of them out",
-        )
+    in_field("selector", refuse_cycle, selector, Saved(name), view)
     after = SavedSelector(
         name=name,
         selector=selector,
-        title=check_text(command.title, "the title"),
+        title=in_field("title", check_text, command.title, "the title"),
         changed=revision,
     )
     return (Change(view.saved_selector(name), after),)
 
 
 def delete_selector(command: DeleteSelector, view: FleetView, _: Revision) -> tuple[Change, ...]:
-    """The saved selector gone, unless another uses it."""
+    """The saved selector gone, unless something stored uses it."""
     before = find_saved(view, command.name, "name")
     refuse_if_named(view, Ref(Kind.SAVED_SELECTOR, before.name), f"@{before.name}")
     return (Change(before, None),)

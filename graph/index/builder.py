@@ -16,16 +16,8 @@ from graph.index.fleet import Fleet
 from graph.index.forest import ForestDraft, GroupPair
 from graph.index.label import Label, LabelDraft
 from graph.index.snapshot import Snapshot
-from graph.model.access import Grant
 from graph.model.change import Change, Cursor, Entity, Numbers
-from graph.model.inventory import (
-    Cluster,
-    Group,
-    Hierarchy,
-    LabelKey,
-    LabelValue,
-    SavedSelector,
-)
+from graph.model.inventory import Cluster, Group, LabelKey, LabelValue
 from graph.model.names import ClusterNumber, GroupNumber
 
 T = TypeVar("T")
@@ -45,9 +37,7 @@ def build(entities: Iterable[Entity], *, cursor: Cursor, numbers: Numbers) -> Sn
     return Snapshot(
         cursor=cursor,
         numbers=numbers,
-        catalog=Catalog.of(
-            _only(Hierarchy, facts), label_keys, _only(SavedSelector, facts), _only(Grant, facts)
-        ),
+        catalog=Catalog.of(fact for fact in facts if not isinstance(fact, Cluster | Group)),
         forest=gather_forest(_only(Group, facts), clusters, size=numbers.group),
         labels=gather_labels(label_keys, clusters, size=numbers.cluster),
         clusters=gather_clusters(clusters, size=numbers.cluster, groups=numbers.group),
@@ -114,33 +104,32 @@ class Draft(Fleet):
                 case Change(Group() | None as before, Group() | None as after):
                     groups.append((before, after))
                 case _:
-                    self._rename(change)
+                    self._rename(change.before, change.after)
         if groups:
             self._my_forest().regroup(groups)
         if clusters:
             self._recluster(clusters)
         self._numbers = self._numbers.after(changes)
 
-    def _rename(self, change: Change) -> None:
+    def _rename(self, before: Entity | None, after: Entity | None) -> None:
         """Change what the catalog holds."""
-        catalog = self._my_catalog()
-        match change:
-            case Change(Hierarchy() | None as before, Hierarchy() | None as after):
-                catalog.put_hierarchy(_name(before, after), after)
-            case Change(SavedSelector() | None as before, SavedSelector() | None as after):
-                catalog.put_saved_selector(_name(before, after), after)
-            case Change(Grant() | None as before, Grant() | None as after):
-                catalog.put_grant(_name(before, after), after)
-            case Change(LabelKey() | None as before, LabelKey() | None as after):
-                name = _name(before, after)
-                catalog.put_label_key(name, after)
-                if before is not None and (after is None or before.type is not after.type):
-                    # Every cluster that had the label loses it, or gets another value, in the
-                    # same changeset: a key goes only when it is not in use.
-                    self._labels.pop(name, None)
-                    self.labels = {key: label for key, label in self.labels.items() if key != name}
-            case _:
-                raise AssertionError(f"a change of {change.ref} into another kind of object")
+        assert before is None or after is None or type(before) is type(after), "of one kind"
+        assert not isinstance(before, Cluster | Group) and not isinstance(after, Cluster | Group)
+        self._my_catalog().put(before, after)
+        if isinstance(before, LabelKey):
+            self._retype(before, after)
+
+    def _retype(self, before: LabelKey, after: Entity | None) -> None:
+        """Forget the values of a key that goes or changes its type.
+
+        Every cluster that had the label loses it, or gets another value, in the same changeset: a
+        key goes only when it is not in use.
+        """
+        if isinstance(after, LabelKey) and before.type is after.type:
+            return
+        name = before.name
+        self._labels.pop(name, None)
+        self.labels = {key: label for key, label in self.labels.items() if key != name}
 
     def _recluster(self, pairs: Sequence[ClusterPair]) -> None:
         clusters = self._my_clusters()
@@ -215,12 +204,3 @@ class Draft(Fleet):
             )
             self.labels = {**self.labels, key: mine}
         return mine
-
-
-Named = Hierarchy | LabelKey | SavedSelector | Grant
-
-
-def _name(before: Named | None, after: Named | None) -> str:
-    named = after if after is not None else before
-    assert named is not None, "a change has a before or an after"
-    return named.name

@@ -28,7 +28,7 @@ from graph.index.snapshot import Snapshot
 from graph.model.errors import Invalid, NotFound, Unavailable
 
 MAGIC = b"trellis snapshot"
-VERSION = 1
+VERSION = 2
 HEADER = struct.Struct("<16sIIQ32s")
 
 

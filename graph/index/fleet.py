@@ -24,6 +24,7 @@ from graph.model.inventory import (
 from graph.model.names import ClusterNumber, GroupNumber
 from graph.model.ref import Ref
 from graph.model.selector import Comparison
+from graph.model.workload import Workload
 
 _by_name = attrgetter("name")
 _NO_LABEL: Chunks[LabelValue | None] = Chunks([], None)
@@ -204,10 +205,6 @@ class Fleet:
         """All saved selectors, by name."""
         return sorted(self.catalog.saved_selectors.values(), key=_by_name)
 
-    def mentioned_by(self, ref: Ref) -> frozenset[str]:
-        """Names of the saved selectors that name this object directly."""
-        return self.catalog.mentioned_by.get(ref, frozenset())
-
     # grants
 
     def grant(self, name: str) -> Grant | None:
@@ -218,6 +215,15 @@ class Fleet:
         """All grants, by name."""
         return sorted(self.catalog.grants.values(), key=_by_name)
 
-    def granted_by(self, ref: Ref) -> frozenset[str]:
-        """Names of the grants whose scope names this object directly."""
-        return self.catalog.granted_by.get(ref, frozenset())
+    # workload
+
+    @property
+    def workload(self) -> Workload:
+        """Everything of the workload."""
+        return self.catalog.workload
+
+    # references
+
+    def referrers(self, ref: Ref) -> frozenset[Ref]:
+        """The objects that name this one directly: saved selectors, grants, the workload."""
+        return self.catalog.named_by(ref)

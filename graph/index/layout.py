@@ -61,22 +61,11 @@ def decode(body: memoryview) -> Snapshot:
 
 
 def _write_catalog(blocks: BlockWriter, catalog: Catalog) -> None:
-    for table in (
-        catalog.hierarchies,
-        catalog.label_keys,
-        catalog.saved_selectors,
-        catalog.grants,
-    ):
-        blocks.json([to_plain(each) for each in table.values()])
+    blocks.json([to_plain(each) for each in catalog.entities()])
 
 
 def _read_catalog(blocks: BlockReader) -> Catalog:
-    return Catalog.of(
-        hierarchies=from_plain(blocks.json()),
-        label_keys=from_plain(blocks.json()),
-        saved_selectors=from_plain(blocks.json()),
-        grants=from_plain(blocks.json()),
-    )
+    return Catalog.of(from_plain(blocks.json()))
 
 
 def _write_forest(blocks: BlockWriter, forest: Forest, size: int) -> None:

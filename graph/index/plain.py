@@ -32,6 +32,7 @@ from graph.model.selector import (
     Everything,
     Except,
     HasLabel,
+    InNamespace,
     IsCluster,
     LabelIn,
     LabelIs,
@@ -41,6 +42,24 @@ from graph.model.selector import (
     Or,
     Saved,
     Under,
+)
+from graph.model.values import Values
+from graph.model.workload import (
+    Application,
+    Assignment,
+    Base,
+    Binding,
+    BindingKind,
+    Choice,
+    Component,
+    Enforcement,
+    FieldTarget,
+    LateBound,
+    Layer,
+    Namespace,
+    Policy,
+    Prohibition,
+    Template,
 )
 
 Plain = None | str | int | float | list["Plain"] | dict[str, "Plain"]
@@ -53,21 +72,28 @@ class Record(Protocol):
 
 
 _ENUMS: dict[str, type[Enum]] = {
-    kind.__name__: kind for kind in (Mode, LabelType, ClusterKind, Reconciler, Comparison, Role)
+    kind.__name__: kind
+    for kind in (
+        *(Mode, LabelType, ClusterKind, Reconciler, Comparison, Role),
+        *(BindingKind, Enforcement),
+    )
 }
 _RECORDS: dict[str, type[Record]] = {
     kind.__name__: kind
     for kind in (
         *(Hierarchy, LabelKey, SavedSelector, Grant, Capacity, OpeningHours, Interval),
         *(Everything, Under, Only, Matching, LabelIs, LabelIn, HasLabel, IsCluster, Saved),
-        *(And, Or, Not, Except),
+        *(InNamespace, And, Or, Not, Except),
+        *(Namespace, Application, Assignment, Prohibition, Layer, Policy, Choice),
+        *(Base, Binding, Component, Template, FieldTarget, LateBound),
     )
 }
 _MAPPING = "{}"
+_VALUES = Values.__name__
 
 
 def _shape() -> int:
-    kinds: list[type[Record]] = [*_RECORDS.values(), Group, Cluster]
+    kinds: list[type[Record]] = [*_RECORDS.values(), Values, Group, Cluster]
     lines = [f"{kind.__name__} {' '.join(kind.__dataclass_fields__)}" for kind in kinds]
     return zlib.crc32("\n".join(lines).encode())
 
@@ -86,6 +112,8 @@ def to_plain(value: object) -> Plain:
     if isinstance(value, Mapping):
         pairs = cast("Mapping[object, object]", value).items()
         return {_MAPPING: [to_plain(pair) for pair in pairs]}
+    if isinstance(value, Values):
+        return {_VALUES: value.text}
     name = type(value).__name__
     return {name: [to_plain(getattr(value, each)) for each in _RECORDS[name].__dataclass_fields__]}
 
@@ -99,5 +127,7 @@ def from_plain(plain: Plain) -> Any:
     ((name, content),) = plain.items()
     if name in _ENUMS:
         return _ENUMS[name](content)
+    if name == _VALUES:
+        return Values.read(cast(str, content))
     parts: tuple[Any, ...] = from_plain(content)
     return dict(parts) if name == _MAPPING else _RECORDS[name](*parts)

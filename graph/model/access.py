@@ -20,11 +20,11 @@ class Role(StrEnum):
     READER = "reader"
     """Reads."""
     EDITOR = "editor"
-    """Changes clusters, memberships, groups and saved selectors."""
+    """Changes clusters, memberships, groups, saved selectors, applications, assignments, layers."""
     OPERATOR = "operator"
-    """Also changes what protects the fleet."""
+    """Also changes what protects the fleet: namespaces, prohibitions, policies, stated losses."""
     ADMIN = "admin"
-    """Also changes hierarchies, label keys and grants."""
+    """Also changes hierarchies and their order, label keys and grants."""
 
     def includes(self, other: Role) -> bool:
         """Whether this role may do what ``other`` may."""
@@ -49,6 +49,18 @@ class Actor:
 
 
 @dataclass(frozen=True, slots=True)
+class Coverage:
+    """A part of the workload: whole namespaces, and single applications."""
+
+    namespaces: frozenset[str] = frozenset()
+    applications: frozenset[str] = frozenset()
+
+    def covers(self, namespace: str, application: str = "") -> bool:
+        """Whether it covers an application, or a namespace as such."""
+        return namespace in self.namespaces or application in self.applications
+
+
+@dataclass(frozen=True, slots=True)
 class Grant:
     """A role over the clusters of a scope. One of ``subject`` and ``claim`` says whose it is."""
 
@@ -59,4 +71,15 @@ class Grant:
     subject: str = ""
     claim: str = ""
     title: str = ""
+    namespaces: tuple[str, ...] = ()
+    """With ``applications``: the part of the workload it covers; all of it, and the inventory,
+    when both are empty."""
+    applications: tuple[str, ...] = ()
     changed: Revision = Revision(0)
+
+    @property
+    def coverage(self) -> Coverage | None:
+        """The part of the workload it is about; None is all of it, and the inventory."""
+        if not self.namespaces and not self.applications:
+            return None
+        return Coverage(frozenset(self.namespaces), frozenset(self.applications))

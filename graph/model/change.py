@@ -19,8 +19,29 @@ from graph.model.errors import Invalid
 from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey, SavedSelector
 from graph.model.names import ClusterNumber, GroupNumber, Revision, quoted
 from graph.model.ref import Kind, Ref
+from graph.model.workload import (
+    Application,
+    Assignment,
+    Layer,
+    Namespace,
+    Policy,
+    Prohibition,
+)
 
-Entity = Hierarchy | Group | LabelKey | Cluster | SavedSelector | Grant
+Entity = (
+    Hierarchy
+    | Group
+    | LabelKey
+    | Cluster
+    | SavedSelector
+    | Grant
+    | Namespace
+    | Application
+    | Assignment
+    | Prohibition
+    | Layer
+    | Policy
+)
 """Anything the record keeps."""
 
 CHAIN_DIGITS = 16
@@ -37,14 +58,22 @@ def ref_of(entity: Entity) -> Ref:
             return Ref(Kind.CLUSTER, entity.number)
         case Group():
             return Ref(Kind.GROUP, entity.number)
-        case Hierarchy():
-            return Ref(Kind.HIERARCHY, entity.name)
-        case LabelKey():
-            return Ref(Kind.LABEL_KEY, entity.name)
-        case SavedSelector():
-            return Ref(Kind.SAVED_SELECTOR, entity.name)
-        case Grant():
-            return Ref(Kind.GRANT, entity.name)
+        case _:
+            return Ref(_KIND_OF[type(entity)], entity.name)
+
+
+_KIND_OF: dict[type, Kind] = {
+    Hierarchy: Kind.HIERARCHY,
+    LabelKey: Kind.LABEL_KEY,
+    SavedSelector: Kind.SAVED_SELECTOR,
+    Grant: Kind.GRANT,
+    Namespace: Kind.NAMESPACE,
+    Application: Kind.APPLICATION,
+    Assignment: Kind.ASSIGNMENT,
+    Prohibition: Kind.PROHIBITION,
+    Layer: Kind.LAYER,
+    Policy: Kind.POLICY,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +188,11 @@ class Changeset:
     actor: str
     reason: str
     changes: tuple[Change, ...]
+    accepted_loss: int = 0
+    """How many (application, cluster) pairs were lost with a stated leave; see the shrink guard.
+
+    Never more than were lost, however much was stated: what was left over is leave for nothing.
+    """
     chain: str = ""
     """Hex hash over the whole history up to here, at least the digits of a cursor; empty until the
     store has sealed it."""

@@ -7,12 +7,14 @@ numbers. This is the only module that knows.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
-from typing import cast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeVar, cast
 
 from pyroaring import BitMap
 
 from graph.model.names import ClusterNumber
+
+K = TypeVar("K")
 
 
 class ClusterSet:
@@ -40,6 +42,11 @@ class ClusterSet:
     def from_bytes(data: bytes) -> ClusterSet:
         """The inverse of ``to_bytes``."""
         return ClusterSet(BitMap.deserialize(data))
+
+    @staticmethod
+    def holding(number: int, names: Iterable[K], sets: Mapping[K, ClusterSet]) -> list[K]:
+        """Those ``names`` whose set has ``number``: for one cluster and many sets."""
+        return [name for name in names if number in sets[name]._bits]
 
     def to_bytes(self) -> bytes:
         """A compact portable form."""
@@ -70,6 +77,19 @@ class ClusterSet:
     def meets(self, other: ClusterSet) -> bool:
         """Whether the two have a cluster in common."""
         return self._bits.intersect(other._bits)
+
+    def patched(self, among: ClusterSet, part: ClusterSet) -> ClusterSet:
+        """The set with what it has ``among`` some replaced by ``part``; itself if they are equal.
+
+        Costs next to nothing where ``among`` is small and nothing differs.
+        """
+        held = self._bits & among._bits
+        if held == part._bits:
+            return self
+        if held <= part._bits:
+            return ClusterSet(self._bits | part._bits)
+        rest = self._bits - among._bits
+        return ClusterSet(rest | part._bits if part._bits else rest)
 
     def __and__(self, other: ClusterSet) -> ClusterSet:
         return ClusterSet(self._bits & other._bits)

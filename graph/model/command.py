@@ -24,6 +24,7 @@ from graph.model.inventory import (
 )
 from graph.model.names import Revision
 from graph.model.selector import Selector, Written
+from graph.model.workload_command import WorkloadCommand
 
 COMMANDS_MAX = 10_000
 """Commands in one batch."""
@@ -205,6 +206,8 @@ class GrantAccess:
     claim: str = ""
     scope: Written | Selector = "all"
     title: str = ""
+    namespaces: tuple[str, ...] = ()
+    applications: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,8 +250,13 @@ Command = (
     | DeleteSelector
     | GrantAccess
     | RevokeAccess
+    | WorkloadCommand
     | Revert
 )
+
+
+LOSS_MAX = 2**31 - 1
+"""The largest loss that can be stated or told: every reader of a number can hold it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,3 +270,5 @@ class Batch:
     """Refuse if any object the batch names has changed since."""
     idempotency_key: str | None = None
     """The actor's own name for this batch: sent twice, it takes effect once."""
+    expected_loss: int | None = None
+    """How many (application, cluster) pairs the batch may take away; see the shrink guard."""

@@ -78,9 +78,12 @@ class Rejected(TrellisError):
         hint: str = "",
         path: tuple[str | int, ...] = (),
         reasons: Sequence[str] = (),
+        loss: int | None = None,
     ) -> None:
         super().__init__(message, hint=hint, path=path)
         self.reasons = tuple(reasons)
+        self.loss = loss
+        """What has to be stated as expected loss to go on, where that is what is wrong."""
 
 
 class Unavailable(TrellisError):

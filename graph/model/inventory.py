@@ -57,6 +57,8 @@ class Hierarchy:
     mode: Mode
     required: bool = False
     title: str = ""
+    precedence: int = 0
+    """Layers on groups of a hierarchy with a higher one are stronger. No two have the same."""
     changed: Revision = Revision(0)
 
 

@@ -38,7 +38,7 @@ def check_name(value: str, noun: str) -> str:
     """Return ``value`` if it may be a name; ``noun`` is what the refusal calls it."""
     if not _NAME.fullmatch(value):
         raise Invalid(
-            f"{quoted(value)} is not a {noun} name",
+            f"{quoted(value)} is not {with_article(noun)} name",
             hint="use 1 to 63 lower-case letters, digits and hyphens, "
             "starting and ending with a letter or digit",
         )
@@ -92,9 +92,16 @@ def shortened(value: str, length_max: int = 80) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """``1 cluster``, ``2,431 clusters``, ``3 batches``: a number for people, with its noun."""
+    """``1 cluster``, ``2,431 clusters``, ``3 policies``: a number for people, with its noun."""
     plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    if noun.endswith("y") and noun[-2] not in "aeiou":
+        plural = f"{noun[:-1]}ies"
     return f"{count:,} {noun if count == 1 else plural}"
+
+
+def with_article(noun: str) -> str:
+    """``a namespace``, ``an application``."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def nearest(name: str, known: Iterable[str], *, count: int = 3) -> tuple[str, ...]:

@@ -15,6 +15,12 @@ class Kind(StrEnum):
     CLUSTER = "cluster"
     SAVED_SELECTOR = "saved_selector"
     GRANT = "grant"
+    NAMESPACE = "namespace"
+    APPLICATION = "application"
+    ASSIGNMENT = "assignment"
+    PROHIBITION = "prohibition"
+    LAYER = "layer"
+    POLICY = "policy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +29,9 @@ class Ref:
 
     kind: Kind
     key: str | int
+
+    def __hash__(self) -> int:
+        return hash(self.key)  # looked up all the time, and few kinds share a key
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.key}"

@@ -100,6 +100,13 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True)
+class InNamespace:
+    """``namespace pos``: the clusters its assignments choose, before any veto."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class And:
     """Every operand holds. Two operands or more, none of them an ``And``."""
 
@@ -128,7 +135,18 @@ class Except:
     right: Selector
 
 
-Clause = Everything | Under | Only | Matching | LabelIs | LabelIn | HasLabel | IsCluster | Saved
+Clause = (
+    Everything
+    | Under
+    | Only
+    | Matching
+    | LabelIs
+    | LabelIn
+    | HasLabel
+    | IsCluster
+    | Saved
+    | InNamespace
+)
 Selector = Clause | And | Or | Not | Except
 
 
@@ -168,6 +186,8 @@ def mentions(selector: Selector) -> frozenset[Ref]:
                 found.add(Ref(Kind.CLUSTER, cluster))
             case Saved(name):
                 found.add(Ref(Kind.SAVED_SELECTOR, name))
+            case InNamespace(name):
+                found.add(Ref(Kind.NAMESPACE, name))
             case Everything():
                 pass
     return frozenset(found)

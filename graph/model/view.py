@@ -28,6 +28,7 @@ from graph.model.inventory import (
 from graph.model.names import ClusterNumber, GroupNumber, Revision, join_path, split_path
 from graph.model.ref import Kind, Ref
 from graph.model.selector import Comparison
+from graph.model.workload import Workload
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -205,10 +206,6 @@ class FleetView(Protocol):
         """All saved selectors, by name."""
         ...
 
-    def mentioned_by(self, ref: Ref) -> frozenset[str]:
-        """Names of the saved selectors that name this object directly."""
-        ...
-
     # grants
 
     def grant(self, name: str) -> Grant | None:
@@ -219,8 +216,17 @@ class FleetView(Protocol):
         """All grants, by name."""
         ...
 
-    def granted_by(self, ref: Ref) -> frozenset[str]:
-        """Names of the grants whose scope names this object directly."""
+    # workload
+
+    @property
+    def workload(self) -> Workload:
+        """Everything of the workload."""
+        ...
+
+    # references
+
+    def referrers(self, ref: Ref) -> frozenset[Ref]:
+        """The objects that name this one directly: saved selectors, grants, the workload."""
         ...
 
 
@@ -257,6 +263,20 @@ def _called(view: FleetView, kind: Kind, name: str) -> Entity | None:
             return view.grant(name)
         case Kind.GROUP | Kind.CLUSTER:
             return None  # known by number
+        case _:
+            return _of_workload(view.workload, kind, name)
+
+
+def _of_workload(workload: Workload, kind: Kind, name: str) -> Entity | None:
+    tables: dict[Kind, Mapping[str, Entity]] = {
+        Kind.NAMESPACE: workload.namespaces,
+        Kind.APPLICATION: workload.applications,
+        Kind.ASSIGNMENT: workload.assignments,
+        Kind.PROHIBITION: workload.prohibitions,
+        Kind.LAYER: workload.layers,
+        Kind.POLICY: workload.policies,
+    }
+    return tables[kind].get(name)
 
 
 def path_of(view: FleetView, number: GroupNumber) -> str:

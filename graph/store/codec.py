@@ -5,8 +5,6 @@ so the form is spelled out by hand, object by object, and depends on no class:
 
 - Equal values have equal bytes: keys are sorted, and a field that has its default is left out.
 - What is left out reads as the default, so a field can be added without rewriting old records.
-- Opening hours are one line a day, ``monday 06:00-22:00``; thousands of clusters keep the same
-  ones, so equal hours are read once and shared.
 - A moment is UTC with milliseconds; text is any Unicode, byte for byte as given.
 
 The chain of a changeset is a hash over the chain before it and its own body. The first link is made
@@ -15,40 +13,56 @@ of the store's own id, so no two stores have a history in common.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
 from hashlib import sha256
-from typing import Any
 
 import orjson
 
-from graph.model.access import Grant, Role
 from graph.model.change import Change, Changeset, Entity
 from graph.model.errors import Invalid
-from graph.model.hours import WEEKDAYS, Interval, OpeningHours
-from graph.model.inventory import (
-    Capacity,
-    Cluster,
-    ClusterKind,
-    Group,
-    Hierarchy,
-    LabelKey,
-    LabelType,
-    Mode,
-    Reconciler,
-    SavedSelector,
-)
+from graph.model.hours import OpeningHours
 from graph.model.names import Revision
 from graph.model.ref import Kind
 from graph.model.selector import Selector
-from graph.store.selector_codec import read_selector, selector_json
+from graph.model.workload import (
+    Application,
+    Assignment,
+    LateBound,
+    Layer,
+    Namespace,
+    Policy,
+    Prohibition,
+    Source,
+)
+from graph.store.inventory_codec import (
+    hours_json,
+    inventory_json,
+    read_cluster,
+    read_grant,
+    read_group,
+    read_hierarchy,
+    read_hours,
+    read_label_key,
+    read_saved_selector,
+)
+from graph.store.selector_codec import Json, read_selector, selector_json
+from graph.store.workload_codec import (
+    late_bound_json,
+    read_application,
+    read_assignment,
+    read_late_bound,
+    read_layer,
+    read_namespace,
+    read_policy,
+    read_prohibition,
+    read_source,
+    source_json,
+    workload_json,
+)
 
-Json = Any
-"""What a JSON parser returns; every reader below says what it expects of it."""
-
-HOURS_SHARED_MAX = 4_096
-"""Distinct opening hours kept for sharing while a record is read."""
+_BROKEN = (ValueError, LookupError, TypeError, AttributeError, Invalid)
+"""What reading bytes that are not ours runs into."""
 
 
 def encode_entity(entity: Entity) -> bytes:
@@ -60,7 +74,7 @@ def decode_entity(kind: Kind, data: bytes) -> Entity:
     """The inverse of ``encode_entity``."""
     try:
         return _READERS[kind](orjson.loads(data))
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except _BROKEN as error:
         raise _unreadable(f"a {kind}") from error
 
 
@@ -70,15 +84,16 @@ def encode_body(changeset: Changeset) -> bytes:
         [change.ref.kind.value, _fragment(change.before), _fragment(change.after)]
         for change in changeset.changes
     ]
-    return _dump(
-        {
-            "actor": changeset.actor,
-            "at": encode_moment(changeset.at),
-            "changes": changes,
-            "reason": changeset.reason,
-            "revision": changeset.revision,
-        }
-    )
+    body: dict[str, Json] = {
+        "actor": changeset.actor,
+        "at": encode_moment(changeset.at),
+        "changes": changes,
+        "reason": changeset.reason,
+        "revision": changeset.revision,
+    }
+    if changeset.accepted_loss:
+        body["accepted_loss"] = changeset.accepted_loss
+    return _dump(body)
 
 
 def decode_body(body: bytes, chain: str) -> Changeset:
@@ -91,9 +106,10 @@ def decode_body(body: bytes, chain: str) -> Changeset:
             actor=data["actor"],
             reason=data["reason"],
             changes=tuple(_change(*change) for change in data["changes"]),
+            accepted_loss=data.get("accepted_loss", 0),
             chain=chain,
         )
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except _BROKEN as error:
         raise _unreadable("a changeset") from error
 
 
@@ -116,21 +132,47 @@ def decode_selector(data: bytes) -> Selector:
     """The inverse of ``encode_selector``."""
     try:
         return read_selector(orjson.loads(data))
-    except (ValueError, LookupError, TypeError) as error:
+    except _BROKEN as error:
         raise _unreadable("a selector") from error
 
 
 def encode_hours(hours: OpeningHours) -> bytes:
     """The canonical bytes of opening hours."""
-    return _dump(_hours_json(hours))
+    return _dump(hours_json(hours))
 
 
 def decode_hours(data: bytes) -> OpeningHours:
     """The inverse of ``encode_hours``."""
     try:
-        return _hours(*orjson.loads(data))
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        return read_hours(*orjson.loads(data))
+    except _BROKEN as error:
         raise _unreadable("opening hours") from error
+
+
+def encode_source(source: Source) -> bytes:
+    """The canonical bytes of an application's source."""
+    return _dump(source_json(source))
+
+
+def decode_source(data: bytes) -> Source:
+    """The inverse of ``encode_source``."""
+    try:
+        return read_source(orjson.loads(data))
+    except _BROKEN as error:
+        raise _unreadable("a source") from error
+
+
+def encode_late_bound(late_bound: Sequence[LateBound]) -> bytes:
+    """The canonical bytes of an application's late-bound keys."""
+    return _dump([late_bound_json(each) for each in late_bound])
+
+
+def decode_late_bound(data: bytes) -> tuple[LateBound, ...]:
+    """The inverse of ``encode_late_bound``."""
+    try:
+        return tuple(map(read_late_bound, orjson.loads(data)))
+    except _BROKEN as error:
+        raise _unreadable("late-bound keys") from error
 
 
 def encode_moment(at: datetime) -> str:
@@ -174,177 +216,26 @@ def _unreadable(what: str) -> Invalid:
 
 def _entity_json(entity: Entity) -> dict[str, Json]:
     match entity:
-        case Cluster():
-            return _cluster_json(entity)
-        case Group():
-            data: dict[str, Json] = {
-                "number": entity.number,
-                "hierarchy": entity.hierarchy,
-                "name": entity.name,
-                "changed": entity.changed,
-            }
-            if entity.parent is not None:
-                data["parent"] = entity.parent
-        case Hierarchy():
-            data = {"name": entity.name, "mode": entity.mode.value, "changed": entity.changed}
-            if entity.required:
-                data["required"] = True
-        case LabelKey():
-            data = {"name": entity.name, "type": entity.type.value, "changed": entity.changed}
-            if entity.unit:
-                data["unit"] = entity.unit
-            if entity.allowed:
-                data["allowed"] = entity.allowed
-        case SavedSelector():
-            data = {
-                "name": entity.name,
-                "selector": selector_json(entity.selector),
-                "changed": entity.changed,
-            }
-        case Grant():
-            data = _grant_json(entity)
-    if entity.title:
-        data["title"] = entity.title
-    return data
-
-
-def _cluster_json(cluster: Cluster) -> dict[str, Json]:
-    data: dict[str, Json] = {
-        "number": cluster.number,
-        "name": cluster.name,
-        "kind": cluster.kind.value,
-        "reconciler": cluster.reconciler.value,
-        "changed": cluster.changed,
-    }
-    if cluster.title:
-        data["title"] = cluster.title
-    if cluster.labels:
-        data["labels"] = dict(cluster.labels)
-    if cluster.memberships:
-        data["memberships"] = cluster.memberships
-    if cluster.capacity is not None:
-        size = cluster.capacity
-        data["capacity"] = [size.cpu_millicores, size.memory_mib, size.storage_mib]
-    if cluster.time_zone:
-        data["time_zone"] = cluster.time_zone
-    if cluster.opening_hours is not None:
-        data["opening_hours"] = _hours_json(cluster.opening_hours)
-    return data
-
-
-def _grant_json(grant: Grant) -> dict[str, Json]:
-    data: dict[str, Json] = {
-        "name": grant.name,
-        "role": grant.role.value,
-        "scope": selector_json(grant.scope),
-        "changed": grant.changed,
-    }
-    if grant.subject:
-        data["subject"] = grant.subject
-    if grant.claim:
-        data["claim"] = grant.claim
-    return data
-
-
-def _cluster(data: Json) -> Cluster:
-    get = data.get
-    size = get("capacity")
-    hours = get("opening_hours")
-    return Cluster(
-        data["number"],
-        data["name"],
-        get("title", ""),
-        _CLUSTER_KINDS[data["kind"]],
-        _RECONCILERS[data["reconciler"]],
-        get("labels") or {},
-        tuple(get("memberships", ())),
-        None if size is None else Capacity(*size),
-        get("time_zone", ""),
-        None if hours is None else _hours(*hours),
-        data["changed"],
-    )
-
-
-def _group(data: Json) -> Group:
-    return Group(
-        data["number"],
-        data["hierarchy"],
-        data.get("parent"),
-        data["name"],
-        data.get("title", ""),
-        data["changed"],
-    )
-
-
-def _hierarchy(data: Json) -> Hierarchy:
-    return Hierarchy(
-        name=data["name"],
-        mode=Mode(data["mode"]),
-        required=data.get("required", False),
-        title=data.get("title", ""),
-        changed=data["changed"],
-    )
-
-
-def _label_key(data: Json) -> LabelKey:
-    return LabelKey(
-        name=data["name"],
-        type=LabelType(data["type"]),
-        title=data.get("title", ""),
-        unit=data.get("unit", ""),
-        allowed=tuple(data.get("allowed", ())),
-        changed=data["changed"],
-    )
-
-
-def _saved_selector(data: Json) -> SavedSelector:
-    return SavedSelector(
-        name=data["name"],
-        selector=read_selector(data["selector"]),
-        title=data.get("title", ""),
-        changed=data["changed"],
-    )
-
-
-def _grant(data: Json) -> Grant:
-    return Grant(
-        name=data["name"],
-        role=Role(data["role"]),
-        scope=read_selector(data["scope"]),
-        subject=data.get("subject", ""),
-        claim=data.get("claim", ""),
-        title=data.get("title", ""),
-        changed=data["changed"],
-    )
-
-
-def _hours_json(hours: OpeningHours) -> list[str]:
-    days = [*((day, hours.weekly[day]) for day in WEEKDAYS if day in hours.weekly)]
-    days += sorted(hours.exceptions.items())
-    return [" ".join([day, *(f"{at.opens}-{at.closes}" for at in each)]) for day, each in days]
-
-
-@lru_cache(maxsize=HOURS_SHARED_MAX)
-def _hours(*days: str) -> OpeningHours:
-    weekly: dict[str, tuple[Interval, ...]] = {}
-    exceptions: dict[str, tuple[Interval, ...]] = {}
-    for day, *intervals in map(str.split, days):
-        (weekly if day in WEEKDAYS else exceptions)[day] = tuple(
-            Interval(*interval.split("-")) for interval in intervals
-        )
-    return OpeningHours(weekly, exceptions)
+        case Namespace() | Application() | Assignment() | Prohibition() | Layer() | Policy():
+            return workload_json(entity)
+        case _:
+            return inventory_json(entity)
 
 
 _READERS: dict[Kind, Callable[[Json], Entity]] = {
-    Kind.HIERARCHY: _hierarchy,
-    Kind.LABEL_KEY: _label_key,
-    Kind.GROUP: _group,
-    Kind.CLUSTER: _cluster,
-    Kind.SAVED_SELECTOR: _saved_selector,
-    Kind.GRANT: _grant,
+    Kind.HIERARCHY: read_hierarchy,
+    Kind.LABEL_KEY: read_label_key,
+    Kind.GROUP: read_group,
+    Kind.CLUSTER: read_cluster,
+    Kind.SAVED_SELECTOR: read_saved_selector,
+    Kind.GRANT: read_grant,
+    Kind.NAMESPACE: read_namespace,
+    Kind.APPLICATION: read_application,
+    Kind.ASSIGNMENT: read_assignment,
+    Kind.PROHIBITION: read_prohibition,
+    Kind.LAYER: read_layer,
+    Kind.POLICY: read_policy,
 }
-_CLUSTER_KINDS = {kind.value: kind for kind in ClusterKind}
-_RECONCILERS = {reconciler.value: reconciler for reconciler in Reconciler}
 
 
 # changes

@@ -32,15 +32,7 @@ from neo4j.exceptions import (
 from graph.model.change import Changeset, Cursor, Receipt
 from graph.model.errors import Conflict, Invalid, NotFound, Unavailable
 from graph.model.names import Revision, quoted
-from graph.store.neo4j_clock import (
-    Ask,
-    Row,
-    Unsettled,
-    begin_record,
-    lock_clock,
-    read_clock,
-    read_schema,
-)
+from graph.store.neo4j_clock import Ask, Row, Unsettled, lock_clock, read_clock
 from graph.store.neo4j_commit import Commit, commit_entries
 from graph.store.neo4j_log import (
     find_kept,
@@ -50,8 +42,8 @@ from graph.store.neo4j_log import (
     read_changeset,
     sweep_changesets,
 )
-from graph.store.neo4j_migrations import AWAIT_INDEXES, FOREIGN, MIGRATIONS, SCHEMA_VERSION
 from graph.store.neo4j_rows import load_facts
+from graph.store.neo4j_upgrade import bring_up_to_date
 from graph.store.port import RECEIPTS_KEPT_DAYS, Entry, Facts, Head, Kept
 from graph.trace import Trace, untraced
 
@@ -128,7 +120,7 @@ class Neo4jStore:
         driver = _driver(url, user, password, timeouts, connections_max)
         store = cls(driver, database, timeouts, receipts_kept_days, trace)
         try:
-            await store._migrate(create=create)
+            await bring_up_to_date(store._run, create=create, seconds=timeouts.load_seconds)
         except BaseException:
             await store.close()
             raise
@@ -287,35 +279,6 @@ class Neo4jStore:
         with self._trace("bolt"):
             async with asyncio.timeout(seconds), session:
                 return await session.execute_write(unit)
-
-    async def _migrate(self, *, create: bool) -> None:
-        schema = await self._run(read_schema)
-        if schema > SCHEMA_VERSION:
-            raise Conflict(
-                f"the record in Neo4j has schema version {schema:,}; "
-                f"this trellis knows up to {SCHEMA_VERSION:,}",
-                hint="upgrade trellis; the record was left as it is",
-            )
-        if schema == SCHEMA_VERSION:
-            return
-        if schema == 0 and await self._statement(FOREIGN):
-            raise Invalid(
-                "the Neo4j database holds data of the same labels that is no record of trellis",
-                hint="use a database of its own; this one was left as it is",
-            )
-        if schema == 0 and not create:
-            raise NotFound(
-                "the Neo4j database holds no record", hint="check the URL, or load a fleet first"
-            )
-        for migration in MIGRATIONS[schema:]:
-            for statement in migration:
-                await self._statement(statement)
-        await self._statement(AWAIT_INDEXES)
-        await self._run(begin_record)
-
-    async def _statement(self, text: LiteralString) -> list[Row]:
-        """A statement in a transaction of its own, as Neo4j asks for changes of the schema."""
-        return await self._run(lambda ask: ask(text), seconds=self._timeouts.load_seconds)
 
 
 def _locked(work: Callable[[Ask], Awaitable[T]]) -> Callable[[Ask], Awaitable[T]]:

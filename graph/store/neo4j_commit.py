@@ -132,6 +132,7 @@ def _log_row(changeset: Changeset, body: bytes, attempt: str) -> dict[str, Any]:
         "at": encode_moment(changeset.at),
         "actor": changeset.actor,
         "reason": changeset.reason,
+        "acceptedLoss": changeset.accepted_loss or None,
         "chain": changeset.chain,
         "body": body.decode(),
         "bytes": len(body),

@@ -2,7 +2,7 @@
 
     (:Cluster)-[:MEMBER_OF]->(:Group)-[:CHILD_OF]->(:Group)-[:ROOT_OF]->(:Hierarchy)
     (:Cluster)-[:LABELLED]->(:LabelValue {key, value})     one for all clusters that have the value
-    (:SavedSelector|Grant)-[:NAMES]->(:Group)              see ``neo4j_selectors``
+    (:SavedSelector|Grant|Application|...)-->(...)         see ``neo4j_named``, ``neo4j_links``
 
 An analyst reads the business here, so empty fields are absent and ``Group.path`` says where a group
 is now. Adjacency only: no closure is stored. Every text is fixed, input travels in parameters, and
@@ -18,20 +18,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, LiteralString, TypeVar
 
-from graph.model.access import Grant
 from graph.model.change import Change, Entity
-from graph.model.inventory import (
-    Cluster,
-    Group,
-    Hierarchy,
-    LabelKey,
-    LabelValue,
-    SavedSelector,
-)
+from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey, LabelValue
 from graph.model.names import GROUP_DEPTH_MAX
 from graph.model.ref import Kind, Ref
 from graph.store.codec import encode_hours
-from graph.store.neo4j_selectors import grant_steps, saved_steps
+from graph.store.neo4j_links import LABELS, Named
+from graph.store.neo4j_named import named_steps
 
 ROWS_MAX = 5_000
 """Rows in one statement."""
@@ -60,15 +53,21 @@ def writes(changes: Iterable[Change]) -> Iterator[Write]:
         *_declarations(net),
         *_group_steps(groups),
         *_cluster_steps(clusters),
-        *saved_steps([after for _, after in _of(net, SavedSelector) if after]),
-        *grant_steps([after for _, after in _of(net, Grant) if after]),
+        *named_steps(_named(net)),
     )
+    yield from in_pages(steps)
+
+
+Step = tuple[LiteralString, list[Row]]
+
+
+def in_pages(steps: Iterable[Step]) -> Iterator[Write]:
+    """``steps`` as statements of a bounded number of rows; none for a step without rows."""
     for text, rows in steps:
         for start in range(0, len(rows), ROWS_MAX):
             yield Write(text, rows[start : start + ROWS_MAX])
 
 
-Step = tuple[LiteralString, list[Row]]
 Pair = tuple[T | None, T | None]
 
 
@@ -90,15 +89,26 @@ def _of(net: dict[Ref, Pair[Entity]], kind: type[T]) -> list[Pair[T]]:
     ]
 
 
+def _named(net: dict[Ref, Pair[Entity]]) -> list[Named]:
+    """Objects known by name, as they are now; hierarchies and label keys name nothing."""
+    return [
+        after
+        for _, after in net.values()
+        if after is not None and not isinstance(after, Cluster | Group | Hierarchy | LabelKey)
+    ]
+
+
 # what goes
 
 _DELETE: dict[Kind, LiteralString] = {
     Kind.CLUSTER: "UNWIND $rows AS key MATCH (n:Cluster {number: key}) DETACH DELETE n",
-    Kind.SAVED_SELECTOR: "UNWIND $rows AS key MATCH (n:SavedSelector {name: key}) DETACH DELETE n",
-    Kind.GRANT: "UNWIND $rows AS key MATCH (n:Grant {name: key}) DETACH DELETE n",
     Kind.GROUP: "UNWIND $rows AS key MATCH (n:Group {number: key}) DETACH DELETE n",
     Kind.LABEL_KEY: "UNWIND $rows AS key MATCH (n:LabelKey {name: key}) DETACH DELETE n",
     Kind.HIERARCHY: "UNWIND $rows AS key MATCH (n:Hierarchy {name: key}) DETACH DELETE n",
+    **{
+        kind: f"UNWIND $rows AS key MATCH (n:{label} {{name: key}}) DETACH DELETE n"
+        for kind, label in LABELS.items()
+    },
 }
 
 # The far end has no label in the text: with one, the planner might start there, at a group or value
@@ -159,6 +169,7 @@ def _hierarchy(hierarchy: Hierarchy) -> Row:
         "name": hierarchy.name,
         "mode": hierarchy.mode.value,
         "required": hierarchy.required,
+        "precedence": hierarchy.precedence,
         "title": hierarchy.title or None,
         "changed": hierarchy.changed,
     }

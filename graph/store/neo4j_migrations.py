@@ -37,16 +37,33 @@ MIGRATIONS: tuple[tuple[LiteralString, ...], ...] = (
     ),
     # 3: grants
     ("CREATE CONSTRAINT grant IF NOT EXISTS FOR (n:Grant) REQUIRE n.name IS UNIQUE",),
+    # 4: the workload
+    (
+        "CREATE CONSTRAINT namespace IF NOT EXISTS FOR (n:Namespace) REQUIRE n.name IS UNIQUE",
+        "CREATE CONSTRAINT application IF NOT EXISTS FOR (n:Application) REQUIRE n.name IS UNIQUE",
+        "CREATE CONSTRAINT assignment IF NOT EXISTS FOR (n:Assignment) REQUIRE n.name IS UNIQUE",
+        "CREATE CONSTRAINT prohibition IF NOT EXISTS FOR (n:Prohibition) REQUIRE n.name IS UNIQUE",
+        "CREATE CONSTRAINT layer IF NOT EXISTS FOR (n:Layer) REQUIRE n.name IS UNIQUE",
+        "CREATE CONSTRAINT policy IF NOT EXISTS FOR (n:Policy) REQUIRE n.name IS UNIQUE",
+    ),
 )
 """Each migration is a tuple of statements; its number is its place, counted from 1."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
+BEFORE_WORKLOAD = 3
+"""The version in which selectors pointed at groups alone, and there was nothing else to name."""
 
 AWAIT_INDEXES: LiteralString = "CALL db.awaitIndexes(60)"
 """An index that is still being filled answers nothing."""
 
 FOREIGN: LiteralString = """
-MATCH (n:Changeset|Receipt|Hierarchy|Group|Cluster|LabelKey|LabelValue|SavedSelector|Grant)
+MATCH (n:Changeset|Receipt|Hierarchy|Group|Cluster|LabelKey|LabelValue|SavedSelector|Grant
+        |Namespace|Application|Assignment|Prohibition|Layer|Policy)
 RETURN 1 LIMIT 1
 """
 """Finds data of ours in a database without a Clock: then it is not ours."""
+
+FOREIGN_WORKLOAD: LiteralString = """
+MATCH (n:Namespace|Application|Assignment|Prohibition|Layer|Policy) RETURN 1 LIMIT 1
+"""
+"""The same beside a record from before there was a workload."""

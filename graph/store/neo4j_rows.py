@@ -3,15 +3,20 @@
 Relationships are read as the truth (a cluster's memberships are its MEMBER_OF, not a copy kept in a
 property), so what an analyst sees and what the product works with cannot drift apart. Clusters come
 in pages by number, because an answer of the whole fleet at once would be held twice in memory.
+
+A row that makes no sense was read while a commit was being applied, or was not written by us. The
+caller learns which by reading again under the lock.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import Any, LiteralString
 
 from graph.model.access import Grant, Role
 from graph.model.change import Entity
+from graph.model.errors import Invalid
 from graph.model.inventory import (
     Capacity,
     Cluster,
@@ -26,13 +31,23 @@ from graph.model.inventory import (
 )
 from graph.model.label import normalise
 from graph.store.codec import decode_hours, decode_selector
-from graph.store.neo4j_clock import Ask, Row, read_clock
+from graph.store.neo4j_clock import Ask, Row, Unsettled, read_clock
+from graph.store.neo4j_workload import (
+    in_place,
+    read_application,
+    read_assignment,
+    read_layer,
+    read_namespace,
+    read_policy,
+    read_prohibition,
+)
 
 CLUSTERS_A_PAGE = 10_000
 """Cluster numbers in one page of clusters."""
 
 _HIERARCHIES = """
-MATCH (n:Hierarchy) RETURN n.name, n.mode, n.required, coalesce(n.title, ''), n.changed
+MATCH (n:Hierarchy)
+RETURN n.name, n.mode, n.required, coalesce(n.title, ''), coalesce(n.precedence, 0), n.changed
 """
 _LABEL_KEYS = """
 MATCH (n:LabelKey)
@@ -57,30 +72,86 @@ MATCH (n:SavedSelector) RETURN n.name, n.body, coalesce(n.title, ''), n.changed
 _GRANTS = """
 MATCH (n:Grant)
 RETURN n.name, n.role, n.scope, coalesce(n.subject, ''), coalesce(n.claim, ''),
-       coalesce(n.title, ''), n.changed
+       coalesce(n.title, ''), [(n)-[r:COVERS]->(m:Namespace) | [r.place, m.name]],
+       [(n)-[r:COVERS]->(m:Application) | [r.place, m.name]], n.changed
 """
+_WORKLOAD: tuple[tuple[LiteralString, Callable[..., Entity]], ...] = (
+    ("MATCH (n:Namespace) RETURN properties(n)", read_namespace),
+    (
+        """
+        MATCH (n:Application)
+        RETURN properties(n), [(n)-[:IN_NAMESPACE]->(m) | m.name],
+               [(n)-[r:DEPENDS_ON]->(m) | [r.place, m.name]]
+        """,
+        read_application,
+    ),
+    (
+        """
+        MATCH (n:Assignment)
+        RETURN properties(n), [(n)-[:CHOOSES]->(m:Namespace) | m.name],
+               [(n)-[r:CHOOSES]->(m:Application) | [r.place, m.name]]
+        """,
+        read_assignment,
+    ),
+    (
+        """
+        MATCH (n:Prohibition)
+        RETURN properties(n), [(n)-[:CHOOSES]->(m:Namespace) | m.name],
+               [(n)-[r:CHOOSES]->(m:Application) | [r.place, m.name]]
+        """,
+        read_prohibition,
+    ),
+    (
+        "MATCH (n:Layer) RETURN properties(n), [(n)-[:CONFIGURES]->(m) | m.name]",
+        read_layer,
+    ),
+    (
+        "MATCH (n:Policy) RETURN properties(n), [(n)-[r:GOVERNS]->(m) | [r.place, m.name]]",
+        read_policy,
+    ),
+)
 
 
 async def load_facts(ask: Ask) -> list[Entity]:
     """Every fact, as it is seen statement by statement; the caller sees to it that none moves."""
-    entities: list[Entity] = [
-        *_hierarchies(await ask(_HIERARCHIES)),
-        *_label_keys(await ask(_LABEL_KEYS)),
-        *_groups(await ask(_GROUPS)),
-    ]
-    clock = await read_clock(ask)
-    for start in range(0, clock.next_cluster, CLUSTERS_A_PAGE):
-        entities += _clusters(await ask(_CLUSTERS, start=start, end=start + CLUSTERS_A_PAGE))
-    entities += _saved_selectors(await ask(_SAVED_SELECTORS))
-    entities += _grants(await ask(_GRANTS))
+    with _sensible():
+        entities: list[Entity] = [
+            *_hierarchies(await ask(_HIERARCHIES)),
+            *_label_keys(await ask(_LABEL_KEYS)),
+            *_groups(await ask(_GROUPS)),
+        ]
+        clock = await read_clock(ask)
+        for start in range(0, clock.next_cluster, CLUSTERS_A_PAGE):
+            entities += _clusters(await ask(_CLUSTERS, start=start, end=start + CLUSTERS_A_PAGE))
+        entities += await load_selectors(ask)
+        for text, read in _WORKLOAD:
+            entities += [read(*row) for row in sorted(await ask(text), key=_name)]
     return entities
+
+
+async def load_selectors(ask: Ask) -> list[SavedSelector | Grant]:
+    """Saved selectors and grants."""
+    saved = _saved_selectors(await ask(_SAVED_SELECTORS))
+    return [*saved, *_grants(await ask(_GRANTS))]
+
+
+@contextmanager
+def _sensible() -> Generator[None]:
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError, Invalid) as error:
+        raise Unsettled from error
+
+
+def _name(row: Row) -> str:
+    return str(row[0]["name"])
 
 
 def _hierarchies(rows: Sequence[Row]) -> list[Hierarchy]:
     """Hierarchies by name."""
     found = [
-        Hierarchy(name, Mode(mode), required, title, changed)
-        for name, mode, required, title, changed in rows
+        Hierarchy(name, Mode(mode), required, title, precedence, changed)
+        for name, mode, required, title, precedence, changed in rows
     ]
     return sorted(found, key=lambda each: each.name)
 
@@ -116,8 +187,12 @@ def _saved_selectors(rows: Sequence[Row]) -> list[SavedSelector]:
 def _grants(rows: Sequence[Row]) -> list[Grant]:
     """Grants by name."""
     found = [
-        Grant(name, Role(role), decode_selector(scope.encode()), subject, claim, title, changed)
-        for name, role, scope, subject, claim, title, changed in rows
+        Grant(
+            *(name, Role(role), decode_selector(scope.encode()), subject, claim, title),
+            *(in_place(namespaces), in_place(applications)),
+            changed,
+        )
+        for name, role, scope, subject, claim, title, namespaces, applications, changed in rows
     ]
     return sorted(found, key=lambda each: each.name)
 

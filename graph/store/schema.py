@@ -66,6 +66,9 @@ MIGRATIONS = (
     # 3: grants. They are facts like any other and need no table; the number keeps programs out
     # that would read the fleet without them and show it to everybody.
     "",
+    # 4: the workload, in the same way: a program that knows no namespaces would let a group go that
+    # a layer names, and would take a grant over one application for one over everything.
+    "",
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 

@@ -16,6 +16,7 @@ from graph.model.selector import (
     Everything,
     Except,
     HasLabel,
+    InNamespace,
     IsCluster,
     LabelIn,
     LabelIs,
@@ -69,6 +70,8 @@ def _clause_json(clause: Clause) -> list[Json]:
             data = ["cluster", cluster]
         case Saved(name):
             data = ["saved", name]
+        case InNamespace(name):
+            data = ["namespace", name]
     return data
 
 
@@ -116,6 +119,7 @@ _SELECTORS: dict[str, Callable[..., Selector]] = {
     "has": HasLabel,
     "cluster": IsCluster,
     "saved": Saved,
+    "namespace": InNamespace,
     "and": _and,
     "or": _or,
     "not": _not,

@@ -26,6 +26,7 @@ class CompletionKind(StrEnum):
     COMPARISON = "comparison"
     VALUE = "value"
     SAVED_SELECTOR = "saved selector"
+    NAMESPACE = "namespace"
     CLUSTER = "cluster"
     KEYWORD = "keyword"
 

@@ -6,7 +6,7 @@ its own state; where its groups were, only as far up as their states of that tim
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from graph.model.inventory import Cluster
@@ -15,6 +15,7 @@ from graph.model.selector import (
     And,
     Comparison,
     Except,
+    InNamespace,
     LabelIn,
     Matching,
     Not,
@@ -25,8 +26,11 @@ from graph.model.selector import (
     Under,
     parts,
 )
+from graph.targeting.cycles import ordered
+from graph.targeting.doubt import all_hold, any_holds, opposite
 from graph.targeting.evaluate import satisfies
 from graph.targeting.facts import Facts, clause_holds
+from graph.targeting.meaning import Meaning, Named
 from graph.targeting.missing import WILDCARD
 
 
@@ -54,32 +58,51 @@ class Known:
     """What is known of one time."""
 
     line: Callable[[GroupNumber], Line]
-    saved: Callable[[str], Selector | None]
-    """What a saved selector meant; None if that is not known."""
+    meaning: Callable[[Named], Meaning | None]
+    """What a name surely stood for; None if that is not known. A namespace may have had more
+    assignments, that are gone now."""
+
+
+_Answers = dict[Named, bool | None]
 
 
 def certain(selector: Selector, cluster: Cluster, known: Known) -> bool | None:
     """Whether ``selector`` chose ``cluster``; None if nobody can say."""
+    return _certain(selector, cluster, known, {})
+
+
+def _certain(selector: Selector, cluster: Cluster, known: Known, answers: _Answers) -> bool | None:
     match selector:
         case And(operands):
-            found = _all(certain(each, cluster, known) for each in operands)
+            found = all_hold(_certain(each, cluster, known, answers) for each in operands)
         case Or(operands):
-            found = _any(certain(each, cluster, known) for each in operands)
+            found = any_holds(_certain(each, cluster, known, answers) for each in operands)
         case Not(operand):
-            found = _not(certain(operand, cluster, known))
+            found = opposite(_certain(operand, cluster, known, answers))
         case Except(left, right):
-            found = _all((certain(left, cluster, known), _not(certain(right, cluster, known))))
+            sides = (left, Not(right))
+            found = all_hold(_certain(each, cluster, known, answers) for each in sides)
         case Under() | Only() | Matching():
-            found = _any(_reached(selector, known.line(each)) for each in cluster.memberships)
+            found = any_holds(_reached(selector, known.line(each)) for each in cluster.memberships)
         case LabelIn(key, values):
             value = cluster.labels.get(key)
             found = any(satisfies(value, Comparison.EQ, each) for each in values)
-        case Saved(name):
-            meaning = known.saved(name)
-            found = None if meaning is None else certain(meaning, cluster, known)
+        case Saved() | InNamespace():
+            found = _named(selector, cluster, known, answers)
         case _:
             found = clause_holds(selector, Facts(cluster.number, cluster.labels, {}))
     return found
+
+
+def _named(name: Named, cluster: Cluster, known: Known, answers: _Answers) -> bool | None:
+    """Everything the name needs is answered before it, so nothing nests deeper."""
+    if name not in answers:
+        for each in ordered(name, known.meaning):
+            found = [_certain(one, cluster, known, answers) for one in each.selectors]
+            if isinstance(each.clause, InNamespace):
+                found.append(None)
+            answers[each.clause] = any_holds(found)
+    return answers.get(name)
 
 
 def covers(selector: Selector, line: Line) -> bool:
@@ -137,20 +160,3 @@ def _reached(clause: Under | Only | Matching, line: Line) -> bool | None:
 
 def _absent(line: Line) -> bool | None:
     return False if line.whole else None
-
-
-def _all(answers: Iterable[bool | None]) -> bool | None:
-    doubt = False
-    for answer in answers:
-        if answer is False:
-            return False
-        doubt = doubt or answer is None
-    return None if doubt else True
-
-
-def _any(answers: Iterable[bool | None]) -> bool | None:
-    return _not(_all(map(_not, answers)))
-
-
-def _not(answer: bool | None) -> bool | None:
-    return None if answer is None else not answer

@@ -21,7 +21,9 @@ KEYWORDS = frozenset(
     | {"cluster", "namespace", "in", "has", "true", "false"}
 )
 
-_CLAUSE = "a clause: /path, key = value, has key, cluster name, @name, all, not, or ("
+_CLAUSE = (
+    "a clause: /path, key = value, has key, cluster name, namespace name, @name, all, not, or ("
+)
 _COMPARISON = "a comparison after the key: = != < <= > >= or in (...)"
 _NAME = "a name"
 _CONNECTIVE = "and, or, except, or the end"

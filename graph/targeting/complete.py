@@ -18,7 +18,7 @@ from itertools import chain, islice
 from graph.model.cluster_set import ClusterSet
 from graph.model.inventory import LabelKey, LabelType, LabelValue
 from graph.model.names import GroupNumber
-from graph.model.selector import Comparison, LabelIs
+from graph.model.selector import Comparison, InNamespace, LabelIs
 from graph.model.view import FleetView
 from graph.targeting.candidate import Completion, CompletionKind, best, ranked
 from graph.targeting.evaluate import count, matched_groups
@@ -76,6 +76,8 @@ class _Completer:
                     yield self._saved("" if place.last == "_AT" else "@")
                 if place.last == "_CLUSTER":
                     yield self._clusters()
+                if place.last == "_NAMESPACE":
+                    yield self._namespaces(place.word)
                 yield self._keywords()
 
     def _labels(self) -> Iterator[Iterable[Completion]]:
@@ -93,6 +95,8 @@ class _Completer:
         names = above.split("/")[1:]
         if names[:1] == ["g"]:
             names = names[1:]
+        elif names == ["n"] and self.place.last != "_ONLY":
+            return self._namespaces(said)
         if not names:
             return self._hierarchies("", said)
         root = self.view.root(names[0])
@@ -199,6 +203,13 @@ class _Completer:
                 at + name, CompletionKind.SAVED_SELECTOR, clusters, found[name].title
             )
 
+    def _namespaces(self, said: str) -> Iterator[Completion]:
+        found = self.view.workload.namespaces
+        for name in self._ranked(found, said):
+            clusters = count(InNamespace(name), self.view)
+            title = found[name].title
+            yield self._candidate(name, CompletionKind.NAMESPACE, clusters, title, said)
+
     def _clusters(self) -> Iterator[Completion]:
         """Clusters whose name begins as the word, by name: a fleet is too large for more."""
         view, said = self.view, self.place.word.lower()
@@ -247,14 +258,16 @@ _KEYWORDS = {
     "_ONLY": "only",
     "_HAS": "has",
     "_CLUSTER": "cluster",
+    "_NAMESPACE": "namespace",
     "_OPEN": "(",
 }
-"""Words and signs by their terminal. ``namespace`` is left out while no fleet has one."""
+"""Words and signs by their terminal."""
 
 _NEEDS: dict[str, Callable[[FleetView], bool]] = {
     "_ONLY": lambda view: bool(view.hierarchies()),
     "_HAS": lambda view: bool(view.label_keys()),
     "_CLUSTER": lambda view: bool(view.everything()),
+    "_NAMESPACE": lambda view: bool(view.workload.namespaces),
 }
 """What there must be for a keyword to lead anywhere."""
 

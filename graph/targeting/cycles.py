@@ -1,85 +1,111 @@
-"""Saved selectors name each other; how far one reaches, and in what order to take them.
+"""Names stand for selectors that hold names: how far one reaches, and in what order to take them.
 
-Nothing here recurses: a chain of saved selectors may be as long as the list of them.
+Names are saved selectors and namespaces alike. Nothing here recurses: a chain of them may be as
+long as the list of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
-from graph.model.errors import Invalid
-from graph.model.inventory import SavedSelector
-from graph.model.selector import Saved, Selector, clauses
-from graph.model.view import FleetView
-
-
-class Saving(Protocol):
-    """Whatever keeps saved selectors: a view, or a fleet that is only thought of."""
-
-    def saved_selector(self, name: str) -> SavedSelector | None:
-        """The saved selector called ``name``."""
-        ...
+from graph.model.errors import Invalid, Rejected
+from graph.model.ref import Ref
+from graph.model.selector import InNamespace, Saved, Selector, clauses, mentions
+from graph.targeting.meaning import Meaning, Meanings, Named, Naming, show_name
 
 
-def reaches(selector: Selector, name: str, view: Saving) -> list[str] | None:
-    """The saved selectors by which ``selector`` leads to the saved selector ``name``, that last.
+def names_in(*selectors: Selector) -> Iterator[Named]:
+    """The names that ``selectors`` hold themselves."""
+    for selector in selectors:
+        for clause in clauses(selector):
+            if isinstance(clause, Saved | InNamespace):
+                yield clause
 
-    None if it does not: then ``selector`` may be saved as ``name`` without closing a cycle.
+
+def reaches(selector: Selector, name: Named, view: Naming) -> list[Named] | None:
+    """The names by which ``selector`` leads to ``name``, that last; the shortest such chain.
+
+    None if it does not: then ``name`` may stand for ``selector`` without closing a cycle.
     """
-    came_from: dict[str, str | None] = dict.fromkeys(saved_in(selector))
+    meanings = Meanings(view)
+    came_from: dict[Named, Named | None] = dict.fromkeys(names_in(selector))
     waiting = list(came_from)
     for at in waiting:
         if at == name:
             return _chain(came_from, at)
-        saved = view.saved_selector(at)
-        for below in saved_in(saved.selector) if saved is not None else ():
+        meaning = meanings.of(at)
+        for below in names_in(*meaning.selectors) if meaning is not None else ():
             if below not in came_from:
                 came_from[below] = at
                 waiting.append(below)
     return None
 
 
-def saved_in(selector: Selector) -> Iterator[str]:
-    """Names of the saved selectors that ``selector`` names itself."""
-    return (clause.name for clause in clauses(selector) if isinstance(clause, Saved))
+def refuse_cycle(selector: Selector, name: Named, view: Naming) -> None:
+    """Refuse that ``name`` should stand for ``selector`` if that leads back to it."""
+    chain = reaches(selector, name, view)
+    if chain is not None:
+        raise Rejected(
+            f"{show_name(name)} would select through itself: {show_chain([name, *chain])}",
+            hint="leave one of them out",
+        )
 
 
-def in_order(selector: Selector, view: FleetView) -> list[SavedSelector]:
-    """Every saved selector ``selector`` leads to, each after those it needs itself.
+def show_chain(chain: Iterable[Named]) -> str:
+    """Names that lead to each other, as ``@a -> namespace pos -> @a``."""
+    return " -> ".join(map(show_name, chain))
+
+
+def needed(selector: Selector, view: Naming) -> frozenset[Ref]:
+    """Whatever ``selector`` names, itself or through names, and the objects these stand for.
+
+    A namespace may be given another assignment: who compares two views asks both.
+    """
+    found = set(mentions(selector))
+    for meaning in in_order(selector, view):
+        found.update(meaning.given_by, *map(mentions, meaning.selectors))
+    return frozenset(found)
+
+
+def in_order(selector: Selector, view: Naming) -> list[Meaning]:
+    """Every name ``selector`` leads to with its meaning, each after those it needs itself.
 
     Left out is what the view does not show: under a scope, whatever reaches nothing in it.
     """
-    ordered: dict[str, SavedSelector] = {}
-    opened: set[str] = set()
-    waiting = list(saved_in(selector))
+    return ordered(selector, Meanings(view).of)
+
+
+def ordered(selector: Selector, meaning_of: Callable[[Named], Meaning | None]) -> list[Meaning]:
+    """As ``in_order``, with names that mean what ``meaning_of`` says; None leaves one out."""
+    shown = cache(meaning_of)
+    done: dict[Named, Meaning] = {}
+    opened: set[Named] = set()
+    waiting = list(names_in(selector))
     while waiting:
         name = waiting[-1]
-        saved = None if name in ordered else view.saved_selector(name)
-        if saved is None:
+        meaning = None if name in done else shown(name)
+        if meaning is None:
             waiting.pop()
             continue
-        needed = [
-            each
-            for each in saved_in(saved.selector)
-            if each not in ordered and view.saved_selector(each) is not None
-        ]
-        if not needed:
-            ordered[name] = saved
+        below = names_in(*meaning.selectors)
+        first = [each for each in below if each not in done and shown(each) is not None]
+        if not first:
+            done[name] = meaning
         elif name in opened:
             raise Invalid(
-                f"@{name} leads back to itself",
-                hint=f"save @{name} again without naming what is made of it",
+                f"{show_name(name)} leads back to itself",
+                hint=f"write {show_name(name)} again without naming what is made of it",
             )
         else:
             opened.add(name)
-            waiting += needed
-    return list(ordered.values())
+            waiting += first
+    return list(done.values())
 
 
-def _chain(came_from: dict[str, str | None], name: str) -> list[str]:
-    chain: list[str] = []
-    at: str | None = name
+def _chain(came_from: dict[Named, Named | None], name: Named) -> list[Named]:
+    chain: list[Named] = []
+    at: Named | None = name
     while at is not None:
         chain.append(at)
         at = came_from[at]

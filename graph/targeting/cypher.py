@@ -26,6 +26,7 @@ from graph.model.selector import (
     Everything,
     Except,
     HasLabel,
+    InNamespace,
     IsCluster,
     LabelIn,
     LabelIs,
@@ -39,6 +40,7 @@ from graph.model.selector import (
 )
 from graph.model.view import FleetView
 from graph.targeting.cycles import in_order
+from graph.targeting.meaning import Named
 from graph.targeting.missing import WILDCARD
 
 
@@ -53,20 +55,24 @@ class Statement:
 def compile_cypher(selector: Selector, view: FleetView) -> Statement:
     """The statement that returns the numbers of the clusters ``selector`` chooses."""
     sets = _Sets()
-    saved: dict[str, str] = {}
-    named: list[str] = []
+    names: dict[Named, str] = {}
+    meanings: list[str] = []
     for each in in_order(selector, view):
-        variable = f"saved{len(saved)}"
-        named.append(f"WITH *, {_expression(each.selector, sets, saved)} AS {variable}")
-        saved[each.name] = variable
-    answer = _expression(selector, sets, saved)
-    lines = [sets.text(), *named, f"UNWIND {answer} AS number", "RETURN number ORDER BY number"]
+        variable = f"{_VARIABLES[type(each.clause)]}{len(names)}"
+        meanings.append(f"WITH *, {_union(each.selectors, sets, names)} AS {variable}")
+        names[each.clause] = variable
+    answer = _expression(selector, sets, names)
+    lines = [sets.text(), *meanings, f"UNWIND {answer} AS number", "RETURN number ORDER BY number"]
     return Statement("\n".join(lines), sets.parameters())
 
+
+_VARIABLES: dict[type[Named], str] = {Saved: "saved", InNamespace: "namespace"}
 
 _MEMBER = "<-[:MEMBER_OF]-(cluster:Cluster)"
 _BELOW = f"<-[:CHILD_OF*0..{GROUP_DEPTH_MAX - 1}]-(:Group)"
 _LABELLED = "<-[:LABELLED]-(cluster:Cluster)"
+
+_NOTHING = "[]"
 
 _LABEL = f"MATCH (label:LabelValue {{key: wanted.key}}){_LABELLED} WHERE label.value"
 
@@ -127,7 +133,7 @@ class _Sets:
         ]
         if self._fleet:
             found.insert(0, "COLLECT { MATCH (cluster:Cluster) RETURN cluster.number } AS fleet")
-        return "WITH\n  " + ",\n  ".join(found)
+        return "WITH\n  " + ",\n  ".join(found or [f"{_NOTHING} AS nothing"])
 
     def parameters(self) -> dict[str, object]:
         """What the clauses want, by kind."""
@@ -167,22 +173,25 @@ class _Sets:
         return kind, {"base": clause.base, "rest": names}
 
 
-def _expression(selector: Selector, sets: _Sets, saved: Mapping[str, str]) -> str:
+_Names = Mapping[Named, str]
+"""The variable that holds what a name chooses; a name without one chooses nothing."""
+
+
+def _expression(selector: Selector, sets: _Sets, names: _Names) -> str:
     """A Cypher expression for the list of numbers ``selector`` chooses, none of them twice."""
     match selector:
         case And(operands):
             kept = [each for each in operands if not isinstance(each, Not)]
             taken = [each.operand for each in operands if isinstance(each, Not)]
-            return _less(_meet(kept, sets, saved), taken, sets, saved)
+            return _less(_meet(kept, sets, names), taken, sets, names)
         case Or(operands):
-            united = ", ".join(_expression(each, sets, saved) for each in operands)
-            return f"reduce(kept = [], one IN [{united}] | kept + [n IN one WHERE NOT n IN kept])"
+            return _union(operands, sets, names)
         case Not(operand):
-            return _less(sets.fleet(), [operand], sets, saved)
+            return _less(sets.fleet(), [operand], sets, names)
         case Except(left, right):
-            return _less(_expression(left, sets, saved), [right], sets, saved)
-        case Saved(name):
-            return saved[name]
+            return _less(_expression(left, sets, names), [right], sets, names)
+        case Saved() | InNamespace():
+            return names.get(selector, _NOTHING)
         case _:
             return _clause(selector, sets)
 
@@ -191,17 +200,24 @@ def _clause(selector: Selector, sets: _Sets) -> str:
     return sets.fleet() if isinstance(selector, Everything) else sets.clause(selector)
 
 
-def _meet(operands: Sequence[Selector], sets: _Sets, saved: Mapping[str, str]) -> str:
+def _union(selectors: Sequence[Selector], sets: _Sets, names: _Names) -> str:
+    if len(selectors) < 2:
+        return _expression(selectors[0], sets, names) if selectors else _NOTHING
+    united = ", ".join(_expression(each, sets, names) for each in selectors)
+    return f"reduce(kept = [], one IN [{united}] | kept + [n IN one WHERE NOT n IN kept])"
+
+
+def _meet(operands: Sequence[Selector], sets: _Sets, names: _Names) -> str:
     if not operands:
         return sets.fleet()
-    first, *others = (_expression(each, sets, saved) for each in operands)
+    first, *others = (_expression(each, sets, names) for each in operands)
     if not others:
         return first
     return f"reduce(kept = {first}, one IN [{', '.join(others)}] | [n IN kept WHERE n IN one])"
 
 
-def _less(kept: str, taken: Sequence[Selector], sets: _Sets, saved: Mapping[str, str]) -> str:
+def _less(kept: str, taken: Sequence[Selector], sets: _Sets, names: _Names) -> str:
     if not taken:
         return kept
-    others = ", ".join(_expression(each, sets, saved) for each in taken)
+    others = ", ".join(_expression(each, sets, names) for each in taken)
     return f"reduce(kept = {kept}, one IN [{others}] | [n IN kept WHERE NOT n IN one])"

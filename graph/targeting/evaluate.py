@@ -4,8 +4,8 @@ An intersection starts from its smallest operand, works out composed operands an
 comparisons only for what is left, and stops as soon as nothing is. ``count`` never builds the set
 its last step would give. Sets that belong to the view are read, never changed.
 
-A saved selector is evaluated once however often it is named, so selectors made of selectors cost
-the sum of their parts and not the product.
+A saved selector or a namespace is evaluated once however often it is named, so selectors made of
+selectors cost the sum of their parts and not the product.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from graph.model.selector import (
     Comparison,
     Everything,
     Except,
+    InNamespace,
     LabelIn,
     LabelIs,
     Matching,
@@ -34,6 +35,7 @@ from graph.model.selector import (
 )
 from graph.model.view import FleetView
 from graph.targeting.cycles import in_order
+from graph.targeting.meaning import Named
 from graph.targeting.missing import WILDCARD
 from graph.targeting.plan import AT_HAND, Plan
 
@@ -89,8 +91,8 @@ def matched_groups(base: GroupNumber, rest: Iterable[str], view: FleetView) -> l
     return found
 
 
-_Known = dict[str, ClusterSet]
-"""Saved selectors already evaluated."""
+_Known = dict[Named, ClusterSet]
+"""Names already evaluated."""
 
 
 def _find(selector: Selector, view: FleetView, known: _Known) -> ClusterSet:
@@ -214,16 +216,17 @@ def _matching(clause: Matching, view: FleetView, _known: _Known) -> ClusterSet:
     return view.members_of_any(groups)
 
 
-def _saved(clause: Saved, view: FleetView, known: _Known) -> ClusterSet:
-    """Everything the saved selector needs is evaluated before it, so nothing nests deeper.
+def _named(clause: Named, view: FleetView, known: _Known) -> ClusterSet:
+    """Everything the name needs is evaluated before it, so nothing nests deeper.
 
     One that the view does not show reaches nothing in it.
     """
-    if clause.name not in known:
-        for saved in in_order(clause, view):
-            if saved.name not in known:
-                known[saved.name] = _find(saved.selector, view, known)
-    return known.get(clause.name, EMPTY)
+    if clause not in known:
+        for each in in_order(clause, view):
+            if each.clause not in known:
+                found = [_find(selector, view, known) for selector in each.selectors]
+                known[each.clause] = ClusterSet.union(found)
+    return known.get(clause, EMPTY)
 
 
 _FIND: dict[type, Callable[[Any, FleetView, _Known], ClusterSet]] = {
@@ -235,7 +238,8 @@ _FIND: dict[type, Callable[[Any, FleetView, _Known], ClusterSet]] = {
     LabelIs: _label_is,
     LabelIn: _label_in,
     Matching: _matching,
-    Saved: _saved,
+    Saved: _named,
+    InNamespace: _named,
 }
 
 _ORDERS: dict[Comparison, Callable[[Any, Any], bool]] = {

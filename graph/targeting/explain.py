@@ -7,7 +7,7 @@ so that whoever knows the history can add since when, by whom and why.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from graph.model.errors import NotFound
@@ -17,6 +17,7 @@ from graph.model.ref import Kind, Ref
 from graph.model.selector import (
     And,
     HasLabel,
+    InNamespace,
     IsCluster,
     LabelIn,
     LabelIs,
@@ -30,8 +31,9 @@ from graph.model.selector import (
 )
 from graph.model.view import FleetView, lineage
 from graph.targeting.cycles import in_order
-from graph.targeting.facts import Facts, facts_of, holds, reached
-from graph.targeting.flip import known_saved, nearest_flip
+from graph.targeting.facts import Facts, facts_of, known_names, reached, true_of
+from graph.targeting.flip import nearest_flip
+from graph.targeting.meaning import Meaning, Named
 from graph.targeting.step import Step
 from graph.targeting.syntax import to_text
 from graph.targeting.value import show_text, show_value
@@ -40,10 +42,10 @@ PLACES_SHOWN_MAX = 3
 """Memberships one fact lists."""
 
 REASONS_MAX = 2_000
-"""Clauses after which saved selectors are no longer opened."""
+"""Clauses after which names are no longer opened."""
 
-SAVED_DEPTH_MAX = 8
-"""Saved selectors opened inside each other."""
+NAMES_DEPTH_MAX = 8
+"""Names opened inside each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,8 @@ def explain(
 ) -> Explanation:
     """Why ``selector`` does or does not choose ``cluster``.
 
-    A saved selector that is not ``readable`` is not opened: it holds or not, and says no more.
+    A name is not opened unless all it stands for is ``readable``: it holds or not, and says no
+    more.
     """
     found = view.cluster(cluster)
     if found is None:
@@ -114,11 +117,11 @@ def explain(
             f"no cluster with number {cluster:,}", hint="it may be retired; look it up by name"
         )
     facts = facts_of(cluster, found.labels, found.memberships, view)
-    saved = in_order(selector, view)
-    closed = frozenset(each.name for each in saved if not readable(each.selector))
-    reason = _Reasons(facts, known_saved(saved, facts), view, closed).of(selector, 0)
+    meanings = in_order(selector, view)
+    closed = frozenset(each.clause for each in meanings if not all(map(readable, each.selectors)))
+    reason = _Reasons(facts, meanings, view, closed).of(selector, 0)
     counted = reason.parts if isinstance(selector, And | Or) else (reason,)
-    nearest = nearest_flip(selector, facts, saved, view, closed=closed)
+    nearest = nearest_flip(selector, facts, meanings, view, closed=closed)
     return Explanation(cluster, reason, counted, nearest)
 
 
@@ -126,33 +129,37 @@ class _Reasons:
     def __init__(
         self,
         facts: Facts,
-        known: Mapping[str, bool],
+        meanings: Sequence[Meaning],
         view: FleetView,
-        closed: Collection[str],
+        closed: Collection[Named],
     ) -> None:
-        self._facts, self._known, self._view, self._closed = facts, known, view, closed
+        self._facts, self._view = facts, view
+        self._known = known_names(meanings, facts)
+        self._open = {each.clause: each for each in meanings if each.clause not in closed}
         self._given = 0
 
     def of(self, selector: Selector, opened: int) -> Reason:
-        """The reason for one part; ``opened`` saved selectors surround it."""
+        """The reason for one part; ``opened`` names surround it."""
         self._given += 1
         fact, about = self._fact(selector)
         return Reason(
             to_text(selector, self._view),
-            holds(selector, self._facts, self._known),
+            true_of(selector, self._facts, self._known),
             fact,
             about,
             tuple(self._parts(selector, opened)),
         )
 
     def _parts(self, selector: Selector, opened: int) -> Sequence[Reason]:
-        if not isinstance(selector, Saved):
+        if not isinstance(selector, Saved | InNamespace):
             return [self.of(part, opened) for part in parts(selector)]
-        closed = selector.name in self._closed
-        saved = None if closed else self._view.saved_selector(selector.name)
-        if saved is None or opened >= SAVED_DEPTH_MAX or self._given > REASONS_MAX:
-            return []
-        return [self.of(saved.selector, opened + 1)]
+        meaning = self._open.get(selector)
+        found: list[Reason] = []
+        for each in meaning.selectors if meaning is not None and opened < NAMES_DEPTH_MAX else ():
+            if self._given > REASONS_MAX:
+                break
+            found.append(self.of(each, opened + 1))
+        return found
 
     def _fact(self, selector: Selector) -> tuple[str, tuple[Ref, ...]]:
         match selector:
@@ -164,8 +171,24 @@ class _Reasons:
             case IsCluster():
                 name = self._view.cluster_name(self._facts.cluster)
                 return f"it is {name}", (Ref(Kind.CLUSTER, self._facts.cluster),)
+            case InNamespace():
+                return self._assigned(selector)
             case _:
                 return "", ()
+
+    def _assigned(self, clause: InNamespace) -> tuple[str, tuple[Ref, ...]]:
+        """Which assignments of a namespace choose the cluster."""
+        meaning = self._open.get(clause)
+        if meaning is None:
+            return "", ()
+        pairs = zip(meaning.given_by, meaning.selectors, strict=True)
+        found = [ref for ref, each in pairs if true_of(each, self._facts, self._known)]
+        if not found:
+            return "no assignment chooses it", ()
+        names = _shown([str(ref.key) for ref in found])
+        if len(found) == 1:
+            return f"assignment {names} chooses it", tuple(found)
+        return f"assignments {names} choose it", tuple(found)
 
     def _label(self, clause: LabelIs | LabelIn | HasLabel, key: str) -> str:
         value = self._facts.labels.get(key)
@@ -194,8 +217,12 @@ class _Reasons:
 
 
 def _listed(places: Sequence[Sequence[Group]]) -> str:
-    paths = sorted(join_path(group.name for group in place) for place in places)
-    shown, more = paths[:PLACES_SHOWN_MAX], len(paths) - PLACES_SHOWN_MAX
+    return _shown(sorted(join_path(group.name for group in place) for place in places))
+
+
+def _shown(names: Sequence[str]) -> str:
+    """The first few of some names."""
+    shown, more = names[:PLACES_SHOWN_MAX], len(names) - PLACES_SHOWN_MAX
     if more > 0:
         return f"{', '.join(shown)} and {more:,} more"
     return " and ".join(shown) if len(shown) < 3 else f"{', '.join(shown[:-1])} and {shown[-1]}"

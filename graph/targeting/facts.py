@@ -16,6 +16,7 @@ from graph.model.selector import (
     Everything,
     Except,
     HasLabel,
+    InNamespace,
     IsCluster,
     LabelIn,
     LabelIs,
@@ -29,6 +30,7 @@ from graph.model.selector import (
 )
 from graph.model.view import FleetView, lineage
 from graph.targeting.evaluate import satisfies
+from graph.targeting.meaning import Meaning, Named
 from graph.targeting.missing import WILDCARD
 
 
@@ -51,28 +53,36 @@ def facts_of(
     return Facts(cluster, labels, {each: lineage(view, each)[::-1] for each in memberships})
 
 
-def holds(selector: Selector, facts: Facts, known: Mapping[str, bool]) -> bool:
-    """Whether ``selector`` chooses a cluster with these facts; saved selectors are ``known``.
+def true_of(selector: Selector, facts: Facts, known: Mapping[Named, bool]) -> bool:
+    """Whether ``selector`` chooses a cluster with these facts; names are ``known``.
 
     One that is not reaches nothing in the view the facts are from.
     """
     match selector:
         case And(operands):
-            return all(holds(each, facts, known) for each in operands)
+            return all(true_of(each, facts, known) for each in operands)
         case Or(operands):
-            return any(holds(each, facts, known) for each in operands)
+            return any(true_of(each, facts, known) for each in operands)
         case Not(operand):
-            return not holds(operand, facts, known)
+            return not true_of(operand, facts, known)
         case Except(left, right):
-            return holds(left, facts, known) and not holds(right, facts, known)
-        case Saved(name):
-            return known.get(name, False)
+            return true_of(left, facts, known) and not true_of(right, facts, known)
+        case Saved() | InNamespace():
+            return known.get(selector, False)
         case _:
             return clause_holds(selector, facts)
 
 
+def known_names(meanings: Iterable[Meaning], facts: Facts) -> Mapping[Named, bool]:
+    """Whether each name holds for ``facts``; each comes after those it needs."""
+    known: dict[Named, bool] = {}
+    for each in meanings:
+        known[each.clause] = any(true_of(selector, facts, known) for selector in each.selectors)
+    return known
+
+
 def clause_holds(clause: Clause, facts: Facts) -> bool:
-    """Whether one clause, not a saved selector, chooses a cluster with these facts."""
+    """Whether one clause, not a name, chooses a cluster with these facts."""
     match clause:
         case Under() | Only() | Matching():
             found = any(reached(clause, place) for place in facts.places.values())
@@ -84,7 +94,7 @@ def clause_holds(clause: Clause, facts: Facts) -> bool:
             found = key in facts.labels
         case IsCluster(cluster):
             found = cluster == facts.cluster
-        case Everything() | Saved():
+        case Everything() | Saved() | InNamespace():
             found = True
     return found
 

@@ -9,10 +9,9 @@ that would be refused: a value that is not allowed, or leaving a hierarchy every
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain, combinations, islice
 
-from graph.model.inventory import SavedSelector
 from graph.model.names import GroupNumber
 from graph.model.selector import (
     And,
@@ -20,6 +19,7 @@ from graph.model.selector import (
     Everything,
     Except,
     HasLabel,
+    InNamespace,
     IsCluster,
     LabelIn,
     LabelIs,
@@ -34,8 +34,9 @@ from graph.model.selector import (
 )
 from graph.model.view import FleetView, lineage, path_of
 from graph.targeting.evaluate import matched_groups
-from graph.targeting.facts import Facts, clause_holds, holds, reached
+from graph.targeting.facts import Facts, clause_holds, known_names, reached, true_of
 from graph.targeting.label_step import label_steps
+from graph.targeting.meaning import Meaning, Named
 from graph.targeting.step import LeaveGroup, Step, after, join, leave
 
 TRIES_MAX = 5_000
@@ -63,17 +64,17 @@ _NEVER: _Ways = (None, ())
 def nearest_flip(
     selector: Selector,
     facts: Facts,
-    saved: Sequence[SavedSelector],
+    meanings: Sequence[Meaning],
     view: FleetView,
     *,
-    closed: Collection[str] = (),
+    closed: Collection[Named] = (),
 ) -> tuple[Step, ...] | None:
     """The fewest steps after which ``selector`` answers otherwise; None if none were found.
 
-    ``saved`` are the saved selectors it leads to, each after those it needs itself. Those named in
-    ``closed`` are not opened: no step is taken from what they say.
+    ``meanings`` are those of the names it leads to, each after those it needs itself. Names in
+    ``closed`` are not opened: no step is taken from what they stand for.
     """
-    search = _Search(selector, facts, saved, view, closed)
+    search = _Search(selector, facts, meanings, view, closed)
     to_hold, to_fail = search.ways(selector)
     way = to_fail if search.answer(facts) else to_hold
     if way is None:
@@ -90,24 +91,24 @@ class _Search:
         self,
         selector: Selector,
         facts: Facts,
-        saved: Sequence[SavedSelector],
+        meanings: Sequence[Meaning],
         view: FleetView,
-        closed: Collection[str],
+        closed: Collection[Named],
     ) -> None:
-        self._selector, self._facts, self._saved, self._view = selector, facts, saved, view
+        self._selector, self._facts, self._meanings, self._view = selector, facts, meanings, view
         self._now = self.answer(facts)
-        self._ways_of: dict[str, _Ways] = {}
+        self._ways_of: dict[Named, _Ways] = {}
         self._candidates: dict[Step, None] = {}
-        known = known_saved(saved, facts)
-        for each in saved:
-            if each.name in closed:
-                self._ways_of[each.name] = ((), None) if known[each.name] else _NEVER
+        known = known_names(meanings, facts)
+        for each in meanings:
+            if each.clause in closed:
+                self._ways_of[each.clause] = ((), None) if known[each.clause] else _NEVER
             else:
-                self._ways_of[each.name] = self.ways(each.selector)
+                self._ways_of[each.clause] = self._any(each.selectors)
 
     def answer(self, facts: Facts) -> bool:
         """Whether the selector holds for ``facts``."""
-        return holds(self._selector, facts, known_saved(self._saved, facts))
+        return true_of(self._selector, facts, known_names(self._meanings, facts))
 
     def flips(self, steps: Sequence[Step]) -> bool:
         """Whether the answer is another one after ``steps``."""
@@ -119,7 +120,7 @@ class _Search:
         ordered: dict[Step, None] = {**dict.fromkeys(way), **self._candidates}
         steps = list(ordered)[:CANDIDATES_MAX]
         tried = chain.from_iterable(combinations(steps, size) for size in range(1, longest + 1))
-        trees = (self._selector, *(each.selector for each in self._saved))
+        trees = [self._selector, *(one for each in self._meanings for one in each.selectors)]
         cost = sum(1 for tree in trees for _ in clauses(tree))
         bounded = islice(tried, TRIES_MAX // cost + 1)
         return next((each for each in bounded if self.flips(each)), None)
@@ -139,18 +140,22 @@ class _Search:
                 ways = [self.ways(each) for each in operands]
                 return _together(hold for hold, _ in ways), _cheapest(fail for _, fail in ways)
             case Or(operands):
-                ways = [self.ways(each) for each in operands]
-                return _cheapest(hold for hold, _ in ways), _together(fail for _, fail in ways)
+                return self._any(operands)
             case Not(operand):
                 hold, fail = self.ways(operand)
                 return fail, hold
             case Except(left, right):
                 (hold, fail), (held, failed) = self.ways(left), self.ways(right)
                 return _together((hold, failed)), _cheapest((fail, held))
-            case Saved(name):
-                return self._ways_of.get(name, _NEVER)
+            case Saved() | InNamespace():
+                return self._ways_of.get(selector, _NEVER)
             case _:
                 return self._clause(selector)
+
+    def _any(self, selectors: Iterable[Selector]) -> _Ways:
+        """The ways of a union; one of nothing never holds."""
+        ways = [self.ways(each) for each in selectors]
+        return _cheapest(hold for hold, _ in ways), _together(fail for _, fail in ways)
 
     def _clause(self, clause: Clause) -> _Ways:
         held = clause_holds(clause, self._facts)
@@ -167,7 +172,7 @@ class _Search:
                 return self._out_of(clause) if held else self._into(clause)
             case LabelIs() | LabelIn() | HasLabel():
                 return label_steps(clause, self._facts, self._view, held=held)
-            case IsCluster() | Everything() | Saved():
+            case IsCluster() | Everything() | Saved() | InNamespace():
                 return None
 
     def _out_of(self, clause: Under | Only | Matching) -> _Way:
@@ -197,14 +202,6 @@ class _Search:
             return None
         group = min(found, key=lambda each: path_of(self._view, each))
         return (join(group, self._facts, self._view),)
-
-
-def known_saved(saved: Iterable[SavedSelector], facts: Facts) -> Mapping[str, bool]:
-    """Whether each saved selector holds for ``facts``; each comes after those it needs."""
-    known: dict[str, bool] = {}
-    for each in saved:
-        known[each.name] = holds(each.selector, facts, known)
-    return known
 
 
 def _together(ways: Iterable[_Way]) -> _Way:

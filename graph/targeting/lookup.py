@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from graph.model.errors import Invalid, SelectorInvalid, Span
 from graph.model.inventory import LabelKey
 from graph.model.names import GROUP_DEPTH_MAX, check_name, join_path, shortened
-from graph.model.selector import IsCluster, Matching, Only, Saved, Selector, Under
+from graph.model.selector import InNamespace, IsCluster, Matching, Only, Saved, Under
 from graph.model.view import FleetView
 from graph.targeting.missing import (
     WILDCARD,
@@ -23,7 +23,6 @@ from graph.targeting.missing import (
     no_group,
     no_hierarchy,
     no_name,
-    no_namespace,
 )
 
 
@@ -72,9 +71,13 @@ class Lookup:
             raise no_name("label key", "label keys", known, self.text, name, _span(start, length))
         return key
 
-    def namespace(self, name: str, start: int) -> Selector:
+    def namespace(self, name: str, start: int) -> InNamespace:
         """The clusters of the namespace called ``name``."""
-        raise no_namespace(self.text, name, _span(start, len(name)))
+        known = self.view.workload.namespaces
+        if name not in known:
+            span = _span(start, len(name))
+            raise no_name("namespace", "namespaces", known, self.text, name, span)
+        return InNamespace(name)
 
     def segments(self, raw: str, start: int) -> list[Segment]:
         """The segments of a path; an empty one is refused where it is."""

@@ -91,7 +91,7 @@ def nearest_clusters(view: FleetView, name: str) -> tuple[str, ...]:
 def no_name(
     noun: str, nouns: str, known: Collection[str], text: str, name: str, span: Span
 ) -> SelectorNotFound:
-    """There is no such label key or saved selector."""
+    """There is no such label key, saved selector or namespace."""
     near = _nearest(name, known)
     return SelectorNotFound(
         f"no {noun} called {quoted(name)}",
@@ -99,16 +99,6 @@ def no_name(
         span=span,
         hint=_hint(near, nouns, known),
         nearest=near,
-    )
-
-
-def no_namespace(text: str, name: str, span: Span) -> SelectorNotFound:
-    """No fleet has namespaces yet, so none is ever found."""
-    return SelectorNotFound(
-        f"no namespace called {quoted(name)}",
-        text=text,
-        span=span,
-        hint="this fleet has no namespaces; name a group, a label or a saved selector instead",
     )
 
 

@@ -9,7 +9,7 @@ there takes a witness here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 
 from graph.model.change import Entity
@@ -17,11 +17,13 @@ from graph.model.cluster_set import ClusterSet
 from graph.model.inventory import Cluster, Group, LabelType, LabelValue, SavedSelector
 from graph.model.label import type_of
 from graph.model.names import ClusterNumber, GroupNumber, Revision
+from graph.model.ref import Kind, Ref
 from graph.model.selector import (
     Clause,
     Comparison,
     Everything,
     HasLabel,
+    InNamespace,
     IsCluster,
     LabelIn,
     LabelIs,
@@ -33,8 +35,10 @@ from graph.model.selector import (
     clauses,
 )
 from graph.model.view import FleetView
+from graph.model.workload import Assignment
 from graph.targeting.certain import Known, Line, certain, covers, takes_in
 from graph.targeting.evaluate import evaluate, matched_groups, satisfies
+from graph.targeting.meaning import Meaning, Named
 from graph.targeting.missing import WILDCARD
 from graph.targeting.named_groups import named_groups
 
@@ -66,13 +70,16 @@ class Past:
         self._today, self._seen = today
         self._groups: dict[GroupNumber, Group | None] = {}
         self._saved: dict[str, SavedSelector | None] = {}
+        self._assignments: dict[str, Assignment | None] = {}
         for entity, state in states:
             if isinstance(entity, Group):
                 self._groups[entity.number] = state if isinstance(state, Group) else None
             elif isinstance(entity, SavedSelector):
                 self._saved[entity.name] = state if isinstance(state, SavedSelector) else None
+            elif isinstance(entity, Assignment):
+                self._assignments[entity.name] = state if isinstance(state, Assignment) else None
         self._lines: dict[GroupNumber, Line] = {}
-        self._known = Known(self._line, self._meaning)
+        self._known = Known(self._line, cache(self._meaning))
 
     # what is certain
 
@@ -97,13 +104,31 @@ class Past:
         above = self._line(group.parent)
         return Line((number, *above.numbers), (group.name, *above.names), above.whole)
 
-    def _meaning(self, name: str) -> Selector | None:
+    def _meaning(self, name: Named) -> Meaning | None:
+        if isinstance(name, InNamespace):
+            return self._assigned(name)
+        saved = self._saved_selector(name.name)
+        if saved is None:
+            return None
+        return Meaning(name, (saved.selector,), (Ref(Kind.SAVED_SELECTOR, saved.name),))
+
+    def _saved_selector(self, name: str) -> SavedSelector | None:
         if name in self._saved:
-            saved = self._saved[name]
-        else:
-            saved = self._today.saved_selector(name)
-            saved = saved if saved is not None and saved.changed <= self._revision else None
-        return None if saved is None else saved.selector
+            return self._saved[name]
+        saved = self._today.saved_selector(name)
+        return saved if saved is not None and saved.changed <= self._revision else None
+
+    def _assigned(self, name: InNamespace) -> Meaning | None:
+        """The assignments the namespace surely had; of one not in sight today nothing is said."""
+        if name.name not in self._seen.workload.namespaces:
+            return None
+        today = self._today.workload.assignments
+        kept = [each for each in today.values() if each.name not in self._assignments]
+        sure = [each for each in kept if each.changed <= self._revision]
+        sure += [each for each in self._assignments.values() if each is not None]
+        own = [each for each in sure if each.choice.namespace == name.name]
+        refs = tuple(Ref(Kind.ASSIGNMENT, each.name) for each in own)
+        return Meaning(name, tuple(each.selector for each in own), refs)
 
     # what was in sight
 
@@ -135,12 +160,12 @@ class Past:
         among = seen.labelled(key) if value is None else seen.label_equal(key, value)
         return any(_has(each, key, value) for each in self._among(among))
 
-    def shows_selector(self, saved: SavedSelector) -> bool:
-        """Whether a saved selector surely reached a visible cluster, and its text hid nothing."""
-        named = clauses(saved.selector)
-        return self._reached(saved.selector) and all(map(self._names_visible, named))
+    def readable(self, selector: Selector) -> bool:
+        """Whether the text of a stored selector surely hid nothing."""
+        return all(map(self._names_visible, clauses(selector)))
 
-    def _reached(self, selector: Selector) -> bool:
+    def reached(self, selector: Selector) -> bool:
+        """Whether a stored selector surely reached a visible cluster."""
         among = evaluate(selector, self._today) & self._seen.everything()
         return any(
             certain(selector, each, self._known) is True
@@ -206,9 +231,9 @@ class Past:
                 shown = self.shows_label(key)
             case IsCluster(cluster):
                 shown = self._shows_cluster(cluster)
-            case Saved(name):
-                meaning = self._meaning(name)
-                shown = meaning is not None and self._reached(meaning)
+            case Saved() | InNamespace():
+                meaning = self._known.meaning(clause)
+                shown = meaning is not None and any(map(self.reached, meaning.selectors))
             case Everything():
                 shown = True
         return shown

@@ -22,6 +22,7 @@ from graph.model.selector import (
     Everything,
     Except,
     HasLabel,
+    InNamespace,
     IsCluster,
     LabelIn,
     LabelIs,
@@ -187,4 +188,5 @@ _SORT: dict[type, Callable[[Plan, Any], None]] = {
     Everything: _everything,
     Matching: _later,
     Saved: _later,
+    InNamespace: _later,
 }

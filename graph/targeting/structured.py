@@ -23,6 +23,7 @@ from graph.model.selector import (
     Everything,
     Except,
     HasLabel,
+    InNamespace,
     IsCluster,
     LabelIn,
     LabelIs,
@@ -98,6 +99,8 @@ def _clause(selector: Selector, view: FleetView) -> dict[str, object]:
             found = {"cluster": view.cluster_name(cluster)}
         case Saved(name):
             found = {"saved": name}
+        case InNamespace(name):
+            found = {"namespace": name}
         case _:
             pass
     return found

@@ -11,6 +11,7 @@ from graph.model.selector import (
     And,
     Except,
     HasLabel,
+    InNamespace,
     IsCluster,
     LabelIn,
     LabelIs,
@@ -23,6 +24,7 @@ from graph.model.selector import (
     Under,
 )
 from graph.model.view import FleetView, lineage, path_of
+from graph.targeting.meaning import show_name
 from graph.targeting.value import show_text, show_value
 
 _OR, _AND, _EXCEPT, _NOT, _ATOM = range(5)
@@ -61,8 +63,8 @@ def _clause(selector: Selector, view: FleetView) -> str:
             text = f"{'only ' if only else ''}{pattern(base, rest, view)}"
         case IsCluster(cluster):
             text = f"cluster {view.cluster_name(cluster)}"
-        case Saved(name):
-            text = f"@{name}"
+        case Saved() | InNamespace():
+            text = show_name(selector)
         case LabelIs() | LabelIn() | HasLabel():
             text = _label(selector)
         case _:

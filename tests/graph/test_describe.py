@@ -4,11 +4,24 @@ from dataclasses import replace
 
 from graph.describe import describe
 from graph.model.access import Grant, Role
-from graph.model.change import Change
-from graph.model.inventory import Cluster, SavedSelector
+from graph.model.change import Change, Entity
+from graph.model.inventory import Capacity, Cluster, SavedSelector
 from graph.model.names import GroupNumber
-from graph.model.selector import Everything, Under
+from graph.model.selector import Everything, HasLabel, Under
+from graph.model.values import Values
 from graph.model.view import group_at
+from graph.model.workload import (
+    Application,
+    Assignment,
+    Base,
+    Choice,
+    LateBound,
+    Layer,
+    Namespace,
+    Policy,
+    Prohibition,
+    Template,
+)
 from small import small
 
 
@@ -101,3 +114,59 @@ def test_what_names_a_deleted_group_is_still_told() -> None:
     cluster = cluster_of("york-1")
     left = replace(cluster, memberships=(*cluster.memberships, gone))
     assert describe(Change(left, cluster), view) == ["left group 10,000, since deleted"]
+
+
+def test_the_workload_is_told_in_its_own_words() -> None:
+    view = small()
+    number = group_at(view, "/geo/us/tx")
+    assert number is not None
+    texas = Under(number)
+    spread = Assignment("spread", Choice("pos", ("till", "menu"), {"tier": "edge"}), texas)
+    law = Prohibition("law", Choice(applications=("till",)), texas)
+    layer = Layer("texas", texas, Values.of({"lanes": 2}), "till")
+    told: list[tuple[Entity, list[str], str]] = [
+        (Namespace("pos"), [], "defined, deleted"),
+        (Application("till", "pos"), ["in namespace pos"], "defined, deleted"),
+        (
+            spread,
+            ['till, menu of namespace pos with tier = "edge" on /geo/us/tx'],
+            "assigned, unassigned",
+        ),
+        (law, ["till on /geo/us/tx"], "prohibited, lifted"),
+        (replace(law, choice=Choice()), ["every application on /geo/us/tx"], "prohibited, lifted"),
+        (layer, ['{"lanes":2} for application till on /geo/us/tx'], "set, removed"),
+        (
+            replace(layer, application=""),
+            ['{"lanes":2} for the fleet on /geo/us/tx'],
+            "set, removed",
+        ),
+        (Policy("quota", ("pos", "menu")), ["for namespace pos, menu"], "set, removed"),
+        (Policy("quota", (), texas), ["for /geo/us/tx"], "set, removed"),
+    ]
+    for entity, lines, words in told:
+        made, gone = words.split(", ")
+        assert describe(Change(None, entity), view) == [made, *lines]
+        assert describe(Change(entity, None), view) == [gone]
+
+
+def test_a_redefined_application_tells_each_difference() -> None:
+    before = Application("till", "pos", labels={"tier": "edge"}, source=Base("base/v1"))
+    after = replace(
+        before,
+        labels={"tier": "core", "team": "a"},
+        requires=HasLabel("lanes"),
+        depends_on=("agent", "menu"),
+        requests=Capacity(1_500, 2_048),
+        source=Template({"till.yaml": ""}),
+        values=Values.of({"a": True}),
+        late_bound=(LateBound("host", "pos-{cluster}"), LateBound("id")),
+    )
+    assert describe(Change(before, after), small()) == [
+        'labels: tier = "edge" -> team = "a", tier = "core"',
+        "requires: none -> has lanes",
+        "depends on: none -> agent, menu",
+        "requests: none -> 1,500 millicores, 2,048 MiB",
+        "source: base base/v1 with 0 bindings -> template of till.yaml",
+        'values: {} -> {"a":true}',
+        'late bound: none -> host from "pos-{cluster}", id from layers',
+    ]

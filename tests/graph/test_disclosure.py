@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from changes import random_changes, random_fleet, random_scope
+from changes import random_changes, random_coverage, random_fleet, random_scope
 from engines import NOON, ticking
 from graph.access import Access, access_of
 from graph.disclosure import STRETCH, Disclosure, at_revision, disclosed
 from graph.engine import Engine
 from graph.index.builder import build, edit
 from graph.index.snapshot import Snapshot
-from graph.model.access import Grant, Role
-from graph.model.change import Change, Changeset, Cursor, Entity, Numbers, net
+from graph.model.access import Coverage, Grant, Role
+from graph.model.change import Change, Changeset, Cursor, Entity, Numbers, net, ref_of
 from graph.model.command import (
     Batch,
     DeclareLabel,
@@ -29,15 +29,20 @@ from graph.model.command import (
     UpdateCluster,
     UpdateGroup,
 )
-from graph.model.inventory import LabelKey, LabelType
+from graph.model.inventory import LabelKey, LabelType, SavedSelector
 from graph.model.names import Revision
 from graph.model.ref import Kind, Ref
-from graph.model.selector import Everything, Selector
+from graph.model.selector import Everything, InNamespace, IsCluster
+from graph.model.view import group_at
+from graph.model.workload import Choice
 from graph.scoped import ScopedView
 from graph.settings import GraphSettings
 from graph.store.embedded import EmbeddedStore
 from graph.store.port import Entry
+from graph.targeting.parser import parse
+from graph.targeting.trim import OfWorkload, dispensable, without
 from secrets_fleet import ANA, BOSS, SECRETS, do
+from small_workload import small_workload
 from twin import START, Twin
 
 STORIES = {"test": 60, "campaign": 6_000}
@@ -57,12 +62,21 @@ def test_what_is_shown_later_was_in_sight_at_the_time(scale: str) -> None:
         views, log, twin = history(rng)
         for _ in range(SCOPES_A_STORY):
             scope = random_scope(rng, twin, depth=rng.choice((1, 2, 3)))
+            covered = random_coverage(rng) if rng.random() < 0.4 else None
             if not isinstance(scope, Everything):
-                compare(f"seed {seed}, {scope}", rng, views, log, scope, tally)
+                what = f"seed {seed}, {scope}, {covered}"
+                compare(
+                    what,
+                    rng,
+                    [ScopedView(each, scope, covered=covered) for each in views],
+                    log,
+                    tally,
+                )
     print(tally)
     assert tally["live"] > tally["exact"] * 0.99, "what has just happened is told as it was"
     assert tally["later"] > tally["asked"] // 3, "what was in sight is mostly told later too"
     assert tally["later"] < tally["asked"], "nothing was ever in doubt"
+    assert tally["workload later"] > tally["workload"] // 2 > 50, "hardly any workload was told"
 
 
 def history(rng: Random) -> tuple[list[Snapshot], list[Changeset], Twin]:
@@ -75,7 +89,8 @@ def history(rng: Random) -> tuple[list[Snapshot], list[Changeset], Twin]:
         revision = len(log) + 1
         twin.apply(changes)
         views.append(edit_of(views[-1], changes, revision))
-        log.append(Changeset(Revision(revision), NOON, "a", "r", changes, f"{revision:016x}"))
+        chain = f"{revision:016x}"
+        log.append(Changeset(Revision(revision), NOON, "a", "r", changes, chain=chain))
         changes = ()
         while not changes:
             changes = net(random_changes(rng, twin, Revision(revision + 1)))
@@ -96,12 +111,10 @@ def edit_of(view: Snapshot, changes: tuple[Change, ...], revision: int) -> Snaps
 def compare(
     what: str,
     rng: Random,
-    views: list[Snapshot],
+    scoped: list[ScopedView],
     log: list[Changeset],
-    scope: Selector,
     tally: Counter[str],
 ) -> None:
-    scoped = [ScopedView(view, scope) for view in views]
     for changeset in log:
         revision = changeset.revision
         judges = at_revision(scoped[revision - 1]), at_revision(scoped[revision])
@@ -116,14 +129,81 @@ def compare(
                 check_state(told, change.after, exact[change.ref].after)
             tally["exact" if head == revision else "asked"] += len(exact)
             tally["live" if head == revision else "later"] += len(shown)
+            workload = sum(isinstance(each.after or each.before, OfWorkload) for each in shown)
+            tally["workload" if head == revision else "workload later"] += workload
 
 
 def check_state(told: str, shown: Entity | None, exact: Entity | None) -> None:
     if isinstance(shown, LabelKey) and isinstance(exact, LabelKey):
         assert set(shown.allowed) <= set(exact.allowed), told
         assert replace(shown, allowed=exact.allowed) == exact, told
+    elif isinstance(shown, OfWorkload) and isinstance(exact, OfWorkload):
+        left_out = dispensable(exact) - dispensable(shown)
+        assert without(exact, left_out) == shown, told
     else:
         assert shown is None or shown == exact, told
+
+
+# the workload
+
+
+def told(
+    twin: Twin,
+    changes: Sequence[Change],
+    later: Sequence[Change],
+    scope: str,
+    covered: Coverage | None = None,
+) -> tuple[Change, ...]:
+    """What is told of ``changes``, made at revision 2, once ``later`` ones were made as well."""
+    tree = parse(scope, twin)
+    first = build(twin.entities(), cursor=START, numbers=twin.numbers)
+    log = [_at(changes, 2), _at(later, 3)]
+    last = edit_of(edit_of(first, log[0], 2), log[1], 3)
+    changeset = Changeset(Revision(2), NOON, "a", "r", log[0], chain="2" * 16)
+    return Disclosure(changeset, ScopedView(last, tree, covered=covered)).changes()
+
+
+def _at(changes: Iterable[Change], revision: int) -> tuple[Change, ...]:
+    made = (each.after and replace(each.after, changed=Revision(revision)) for each in changes)
+    return net(Change(each.before, after) for each, after in zip(changes, made, strict=True))
+
+
+def test_a_namespace_leads_nowhere_through_assignments_that_are_not_covered() -> None:
+    twin = small_workload()
+    menus = twin.workload.assignments["menus"]
+    named = replace(menus, choice=Choice("pos", ("menu",)))
+    york = twin.cluster(twin.cluster_number("york-1"))
+    changes = [
+        Change(menus, named),
+        Change(None, SavedSelector("pos", InNamespace("pos"))),
+        Change(york, replace(york, title="a witness")),
+    ]
+    for covered, wanted in (
+        (None, {york.number, "menus", "pos"}),
+        (Coverage(applications=frozenset({"till"})), {york.number}),
+    ):
+        found = told(twin, changes, [], "/geo/us/ny", covered)
+        assert {each.ref.key for each in found} == wanted
+
+
+def test_a_name_in_doubt_on_one_side_does_not_look_like_a_difference() -> None:
+    twin = small_workload()
+    one, two = (twin.cluster(twin.cluster_number(name)) for name in ("austin-1", "austin-2"))
+    austin, texas = (group_at(twin, path) for path in ("/geo/us/tx/austin", "/geo/us/tx"))
+    for assignment, cluster in (("agents", one), ("tills", two)):
+        entity = twin.workload.assignments[assignment]
+        twin.put(ref_of(entity), replace(entity, selector=IsCluster(cluster.number)))
+    twin.put(ref_of(two), replace(two, memberships=(texas,)))
+    till = twin.workload.applications["till"]
+    moved = Change(one, replace(one, memberships=(texas,)))
+    retitled = Change(till, replace(till, title="Till"))
+    group = twin.group(austin)
+    doubt = [Change(group, replace(group, title="in doubt from here on"))]
+    for later, names in (([], ("agent",)), (doubt, ())):
+        found = told(twin, [moved, retitled], later, "/geo/us/tx")
+        [(was, now)] = [(each.before, each.after) for each in found if each.ref == ref_of(till)]
+        assert (was.title, now.title) == ("", "Till")
+        assert was.depends_on == now.depends_on == names
 
 
 # stories

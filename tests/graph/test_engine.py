@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import datetime, timedelta
+from hashlib import sha256
 
 import apsw
 import pytest
 
 from engines import NOON, give, names, ticking
 from graph.decide.revert import Everything, Subtree
+from graph.effective.state import begin
 from graph.engine import Engine
 from graph.facets import ByGroup, ByLabel
-from graph.model.access import Role
+from graph.model.access import Actor, Role
 from graph.model.change import Cursor
 from graph.model.command import (
     Batch,
@@ -43,6 +47,7 @@ from graph.model.view import group_at
 from graph.page import Order
 from graph.settings import GraphSettings
 from graph.store.embedded import EmbeddedStore
+from graph.writer import claim_of
 from small import SMALL
 from twin import same_fleet
 
@@ -301,6 +306,15 @@ async def test_after_a_lost_answer_the_same_key_gives_the_one_receipt(store, cut
     assert (await engine.verify()).whole
 
 
+def test_a_key_that_was_kept_before_losses_could_be_stated_is_still_of_the_same_batch():
+    batch = Batch((RetireCluster("york-1"),), "ana", "because", idempotency_key="k")
+    known = repr(([*batch.commands], "because", None))
+    claim = claim_of(batch)
+    assert claim is not None and claim.digest == sha256(known.encode()).hexdigest()
+    stated = [claim_of(replace(batch, expected_loss=loss)) for loss in (0, 1)]
+    assert len({claim, *stated}) == 3
+
+
 async def test_preview_says_what_would_move_and_writes_nothing(engine):
     await give(engine, SaveSelector("laned", "has lanes"), SaveSelector("canada", "/geo/ca"))
     preview = await engine.preview(
@@ -322,6 +336,33 @@ async def test_preview_says_what_would_move_and_writes_nothing(engine):
     assert engine.view.cursor.revision == 2
     with pytest.raises(NotFound):
         await engine.preview(Batch((RetireCluster("nobody"),), "ana", "because"))
+
+
+async def test_a_preview_overtaken_by_a_write_hides_nothing_from_who_sees_all(store, monkeypatch):
+    engine, other = await Engine.open(store, now=ticking()), await Engine.open(store, now=ticking())
+    await give(other, *SMALL)
+    await engine.catch_up()
+    await give(other, CreateGroup("/geo/mx"))
+    begun, go_on = threading.Event(), threading.Event()
+
+    def held_up(view):
+        begun.set()
+        assert go_on.wait(timeout=30)
+        return begin(view)
+
+    monkeypatch.setattr("graph.states.begin", held_up)
+    grant = GrantAccess("g", Role.READER, subject="ben")
+    root = Actor("root", standing=Role.ADMIN)
+    asking = asyncio.create_task(engine.preview(Batch((grant,), "root", "because"), root))
+    try:
+        assert await asyncio.to_thread(begun.wait, 30)
+        await engine.catch_up()
+    finally:
+        go_on.set()
+    preview = await asking
+    assert preview.base.revision == engine.view.cursor.revision - 1
+    assert [change.ref for change in preview.changes] == [Ref(Kind.GRANT, "g")]
+    assert [grant.name for grant in preview.after.grants()] == ["g"]
 
 
 # the past

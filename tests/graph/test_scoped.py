@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from random import Random
 
 import pytest
 
-from changes import Selectors, random_changes, random_fleet, random_value
+from changes import (
+    Selectors,
+    random_changes,
+    random_coverage,
+    random_fleet,
+    random_scope,
+    random_value,
+)
 from graph.index.builder import build, edit
 from graph.index.snapshot import Snapshot
 from graph.model.access import Grant, Role
-from graph.model.change import Change, Entity
+from graph.model.change import Change, Entity, ref_of
 from graph.model.cluster_set import ClusterSet
 from graph.model.command import SaveSelector
 from graph.model.errors import SelectorNotFound
@@ -20,7 +27,9 @@ from graph.model.names import ClusterNumber, GroupNumber, Revision
 from graph.model.selector import (
     And,
     Comparison,
+    Everything,
     HasLabel,
+    InNamespace,
     LabelIs,
     Not,
     Or,
@@ -30,11 +39,14 @@ from graph.model.selector import (
     mentions,
 )
 from graph.model.view import entity_of, path_of, subtree
+from graph.model.workload import Workload
 from graph.scoped import ScopedView, readable
 from graph.targeting.evaluate import count, evaluate
 from graph.targeting.explain import explain
 from graph.targeting.parser import parse
+from graph.targeting.sight import CoveredBesides
 from graph.targeting.syntax import to_text
+from graph.targeting.trim import dispensable
 from restricted import restricted
 from small import give, small
 from twin import START, Twin, same_fleet, twin_select
@@ -55,6 +67,9 @@ class Tally:
     scopes: int = 0
     refused: int = 0
     unreadable: int = 0
+    uncovered: int = 0
+    workload: int = 0
+    trimmed: int = 0
 
 
 @pytest.mark.volume
@@ -69,6 +84,9 @@ def test_a_scoped_view_is_a_fleet_of_nothing_but_what_the_scope_shows(scale: str
     assert tally.hidden > tally.selectors, "the scopes hid next to nothing"
     assert tally.refused > tally.selectors // 10, "hardly a text named something hidden"
     assert tally.unreadable > tally.scopes // 10, "hardly a saved selector was to be withheld"
+    assert tally.uncovered > tally.scopes // 10, "hardly a namespace was covered by nobody"
+    assert tally.workload > tally.scopes, "hardly anything of the workload was in sight"
+    assert tally.trimmed > tally.scopes // 100, "hardly a hidden name was taken out"
     print(f"{tally}, {seed:,} fleets")
 
 
@@ -89,9 +107,59 @@ def live_through(seed: int, tally: Tally) -> None:
             tally.scopes += 1
             compare(f"seed {seed}, {scope}", rng, scope, snapshot, twin, tally)
             # grants are today's, evaluated at the revision read
-            old = ScopedView(earlier, scope)
-            found = same_fleet(old, restricted(earlier_twin, scope))
-            assert found is None, f"seed {seed}, {scope}, one revision earlier: {found}"
+            covered = random_coverage(rng)
+            old = ScopedView(earlier, scope, covered=covered)
+            found = same_fleet(old, restricted(earlier_twin, scope, covered))
+            told = f"seed {seed}, {scope}, {covered}, one revision earlier"
+            assert found is None, f"{told}: {found}"
+            compare_covered(told, rng, old, earlier_twin, tally)
+
+
+def compare_covered(what: str, rng: Random, view: ScopedView, twin: Twin, tally: Tally) -> None:
+    """A coverage takes the rest of the workload out of the fleet, whoever names it."""
+    assert view.covered is not None
+    whole = restricted(twin, Everything(), view.covered)
+    for name in twin.workload.namespaces:
+        found = set(evaluate(InNamespace(name), view))
+        assert found == twin_select(InNamespace(name), whole) & set(view.everything()), what
+        tally.uncovered += name not in whole.workload.namespaces
+    selectors = Selectors.over(rng, whole)
+    for _ in range(3):
+        selector = selectors.tree(3)
+        found = set(evaluate(selector, view))
+        assert found == twin_select(selector, whole) & set(view.everything()), (what, selector)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_coverage_besides_takes_nothing_out_of_sight(seed: int) -> None:
+    rng = Random(seed)
+    twin = Twin.of(random_fleet(rng))
+    snapshot = build(twin.entities(), cursor=START, numbers=twin.numbers)
+    wholly, elsewhere = random_scope(rng, twin), random_scope(rng, twin)
+    part = random_coverage(rng)
+    besides = CoveredBesides(part.namespaces, part.applications, wholly=wholly)
+    view = ScopedView(snapshot, Or((wholly, elsewhere)), covered=besides)
+    assert same_fleet(view, restricted(twin, view.scope, besides)) is None
+    alone = ScopedView(snapshot, wholly)
+    covered = ScopedView(snapshot, elsewhere, covered=part)
+    for table in fields(Workload):
+        mine = getattr(view.workload, table.name)
+        for each in (alone, covered):
+            for name, entity in getattr(each.workload, table.name).items():
+                assert name in mine
+                assert dispensable(entity) <= dispensable(mine[name]), "nor any of its names"
+    for each in view.workload.applications.values():
+        named = part.covers(each.namespace, each.name)
+        assert named or each.name in alone.workload.applications
+    assert {each.name for each in alone.saved_selectors()} <= {
+        each.name for each in view.saved_selectors()
+    }
+    selectors = Selectors.over(rng, twin)
+    for _ in range(20):
+        selector = selectors.tree(3)
+        found = evaluate(selector, view)
+        assert found & alone.everything() == evaluate(selector, alone)
+        assert found == evaluate(selector, view.whole) & view.everything()
 
 
 def _narrowed(rng: Random, entity: Entity) -> Entity:
@@ -128,6 +196,10 @@ def compare(
         tally.chosen += len(found)
         tally.hidden += len(whole) - len(found)
     explain_some(what, rng, view)
+    for kind in fields(Workload):
+        there, all_of_them = (getattr(each.workload, kind.name) for each in (view, snapshot))
+        tally.workload += len(there)
+        tally.trimmed += sum(each != all_of_them[name] for name, each in there.items())
     tally.unreadable += sum(not readable(saved.selector, view) for saved in view.saved_selectors())
 
 
@@ -178,13 +250,15 @@ def test_a_grant_is_not_there_under_a_scope() -> None:
     rng = Random(1)
     facts = random_fleet(rng)
     twin = Twin.of(facts)
-    scope = Selectors(rng, twin.groups(), [], [], []).clause()
+    scope = Under(twin.groups()[-1].number)
     grant = Grant("all-of-it", Role.ADMIN, scope, subject="ana")
     snapshot = build([*facts, grant], cursor=START, numbers=twin.numbers)
     view = ScopedView(snapshot, scope)
     assert snapshot.grant("all-of-it") == grant
     assert (view.grant("all-of-it"), list(view.grants())) == (None, [])
-    assert all(not view.granted_by(ref) for ref in mentions(scope))
+    named = [ref for ref in mentions(scope) if ref_of(grant) in snapshot.referrers(ref)]
+    assert named
+    assert all(ref_of(grant) not in view.referrers(ref) for ref in named)
 
 
 @pytest.mark.parametrize("number", [-1, 10**6, 2**32, 2**70])

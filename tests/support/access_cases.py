@@ -27,7 +27,7 @@ from api.settings import ApiSettings, TelemetrySettings
 from api.telemetry.telemetry import Telemetry
 from engines import give, ticking
 from graph.engine import Engine
-from graph.model.access import Actor, Grant, Role
+from graph.model.access import Actor, Coverage, Grant, Role
 from graph.model.change import Changeset, Cursor, Entity, Receipt
 from graph.model.command import (
     Command,
@@ -48,6 +48,15 @@ from graph.model.inventory import Capacity, LabelType, Mode
 from graph.model.names import Revision
 from graph.model.selector import Everything, Selector
 from graph.model.view import FleetView
+from graph.model.workload import Choice, LateBound
+from graph.model.workload_command import (
+    Assign,
+    DefineApplication,
+    DefineNamespace,
+    Prohibit,
+    SetLayer,
+    SetPolicy,
+)
 from graph.store.embedded import EmbeddedStore
 from graph.store.port import Entry, Facts, Head, Kept
 from graph.targeting.parser import parse
@@ -66,6 +75,29 @@ BY_LABEL = "team = texas"
 BY_EXCEPTION = "/geo/us except (/geo/us/zzhidden-ny or only /geo/us)"
 AUSTIN = "/geo/us/tx/austin"
 """Four scopes; the first three choose the same clusters and hide the same names."""
+
+
+def _part(name: str, place: str) -> tuple[Command, ...]:
+    """Something of every kind of workload, all of it in one place."""
+    space, app = f"{name}-space", f"{name}-app"
+    mine = Choice(space, (app,))
+    return (
+        DefineNamespace(space, owners=(f"{name}-owner",), cost_center=f"{name}-center"),
+        DefineApplication(
+            app,
+            space,
+            requires="lanes >= 2",
+            requests=Capacity(10, 10),
+            values={"key": f"{name}-value"},
+            late_bound=(LateBound("host", "{cluster}.example.com"),),
+            reads=("proxy",),
+        ),
+        Assign(f"{name}-run", mine, place),
+        SetLayer(f"{name}-layer", place, {"key": f"{name}-layered"}, app),
+        Prohibit(f"{name}-veto", mine, f"{place} and lanes >= 5"),
+        SetPolicy(f"{name}-policy", namespaces=(space,), registries=(f"{name}-registry",)),
+    )
+
 
 FOUNDED: tuple[Command, ...] = (
     CreateHierarchy("geo", Mode.SINGLE, required=True, title="Geography"),
@@ -136,6 +168,12 @@ FOUNDED: tuple[Command, ...] = (
     SaveSelector("grills", "/devices/grill and lanes >= 1"),
     SaveSelector("mixed", f"{TEXAS} or /geo/us/zzhidden-ny or zzhidden-key = zzhidden-value"),
     SaveSelector("zzhidden-saved", "/geo/us/zzhidden-ny", title="zzhidden-title"),
+    *_part("grill", TEXAS),
+    *_part("wide", "/geo/us"),
+    *_part("zzhidden", "/geo/us/zzhidden-ny"),
+    SetLayer("proxy", "/geo/us", {"proxy": "near"}),
+    SetLayer("zzhidden-proxy", "/geo/us/zzhidden-ny", {"proxy": "zzhidden-far"}),
+    SetLayer("zzhidden-grills", "/geo/us/zzhidden-ny", {"key": "zzhidden-key"}, "wide-app"),
 )
 """Revision 1: something of everything, in sight and out of it."""
 
@@ -148,6 +186,8 @@ class Person:
     grants: tuple[tuple[Role, str], ...] = ()
     hides: bool = True
     """Whether what is called hidden is hidden from them."""
+    namespaces: tuple[str, ...] = ()
+    """What their grants cover; all of the workload, and the inventory, when there are none."""
 
     @property
     def name(self) -> str:
@@ -157,6 +197,10 @@ class Person:
     def reads(self) -> str | None:
         """The scope of all they read; None if they read nothing."""
         return None if not self.grants else self.grants[0][1]
+
+    @property
+    def coverage(self) -> Coverage | None:
+        return Coverage(frozenset(self.namespaces)) if self.namespaces else None
 
     def scope(self, role: Role) -> str | None:
         """Where they have a role. Of several grants, the first is the widest."""
@@ -188,6 +232,13 @@ PEOPLE = (
 )
 """Who asks. The last is an admin by setting and has no grant."""
 
+COVERED = (
+    Person(Actor("edits-grills"), ((Role.EDITOR, TEXAS),), namespaces=("grill-space",)),
+    Person(Actor("operates-wide"), ((Role.OPERATOR, "/geo/us"),), False, ("wide-space",)),
+    Person(Actor("reads-grills"), ((Role.READER, "all"),), False, ("grill-space",)),
+)
+"""Those who have a role over a part of the workload; two of them see clusters called hidden."""
+
 SCOPED = tuple(each for each in PEOPLE if each.hides and each.grants)
 
 
@@ -200,8 +251,9 @@ def _granted() -> tuple[Command, ...]:
             claim="".join(person.actor.claims),
             scope=scope,
             title="zzhidden-title",
+            namespaces=person.namespaces,
         )
-        for person in PEOPLE
+        for person in (*PEOPLE, *COVERED)
         if person.actor.standing is None
         for place, (role, scope) in enumerate(person.grants)
     )
@@ -282,11 +334,26 @@ class Things:
     value: str
     saved: str
     hierarchy: str
+    part: str = "grill"
+    """The first word of all names of a part of the workload."""
 
     def called(self, other: str) -> Things:
         """The same with other names for what is hidden."""
         values = vars(self).items()
         return Things(**{name: text.replace(HIDDEN, other) for name, text in values})
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What documents made from the schema ask for."""
+        part = self.part
+        return {
+            "cluster": self.cluster,
+            "text": self.group,
+            "application": f"{part}-app",
+            "namespace": f"{part}-space",
+            "assignment": f"{part}-run",
+            "layer": f"{part}-layer",
+        }
 
     @property
     def leaf(self) -> str:
@@ -301,12 +368,13 @@ _OUTSIDE = Things(
     "zzhidden-value",
     "zzhidden-saved",
     "zzhidden-ring",
+    "zzhidden",
 )
 POSITIONS: Mapping[str, Things] = {
     "inside": Things("austin-1", AUSTIN, "size", "large", "texas", "geo"),
     "outside": _OUTSIDE,
     "absent": _OUTSIDE.called(ABSENT),
-    "ancestor": Things("zzhidden-us-1", "/geo/us", "lanes", "7", "grills", "devices"),
+    "ancestor": Things("zzhidden-us-1", "/geo/us", "lanes", "7", "grills", "devices", "wide"),
     "sibling": Things(
         "zzhidden-grill-1", "/geo/us/zzhidden-ny", "size", "zzhidden-huge", "mixed", "devices"
     ),
@@ -317,6 +385,7 @@ POSITIONS: Mapping[str, Things] = {
         "zzhidden-team",
         "zzhidden-saved",
         "zzhidden-ring",
+        "zzhidden",
     ),
     "nearly": _OUTSIDE.called("zzhiden"),
 }
@@ -344,10 +413,10 @@ def _decoded(text: str) -> str:
 # a fleet of nothing but what may be seen
 
 
-def shown(whole: Twin, scope: Selector) -> Twin:
+def shown(whole: Twin, scope: Selector, covered: Coverage | None = None) -> Twin:
     """What ``scope`` shows of ``whole``: all but the grants, where it is everything."""
-    if not isinstance(scope, Everything):
-        return restricted(whole, scope)
+    if covered is not None or not isinstance(scope, Everything):
+        return restricted(whole, scope, covered)
     twin = Twin.of(each for each in whole.entities() if not isinstance(each, Grant))
     twin.numbers, twin.cursor = whole.numbers, whole.cursor
     return twin
@@ -409,9 +478,11 @@ class World:
         self.answers = operations(self.engine, cost_max=COST_MAX)
 
     @staticmethod
-    async def of(whole: Twin, scope: Selector, *, grants: bool = False) -> World:
+    async def of(
+        whole: Twin, scope: Selector, *, grants: bool = False, covered: Coverage | None = None
+    ) -> World:
         """The world ``scope`` shows of ``whole``; with the grants, if they are in it."""
-        twin = whole if grants else shown(whole, scope)
+        twin = whole if grants else shown(whole, scope, covered)
         return World(twin, await Engine.open(OnlyFacts(twin.entities(), twin)))
 
     async def ask(self, query: str, variables: Mapping[str, Any], actor: Actor) -> dict[str, Any]:
@@ -433,7 +504,11 @@ def twin_of(view: FleetView) -> Twin:
         assert group is not None
         groups.append(group)
         waiting.extend(view.children(number).values())
-    twin = Twin.of([*found, *groups, *(each for each in clusters if each is not None)])
+    held = view.workload
+    tables = (held.namespaces, held.applications, held.assignments, held.prohibitions)
+    workload = [each for table in (*tables, held.layers, held.policies) for each in table.values()]
+    here = (each for each in clusters if each is not None)
+    twin = Twin.of([*found, *groups, *here, *workload])
     twin.numbers, twin.cursor = view.numbers, view.cursor
     return twin
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from access_cases import COST_MAX, PEOPLE, Person, hidden_fleet, leaks
+from access_cases import COST_MAX, COVERED, PEOPLE, Person, hidden_fleet, leaks
 from api.settings import AuthSettings
 from graph.engine import Engine
 from issuer import AUDIENCE, issuing
@@ -71,7 +71,7 @@ async def opened_house(directory: Path, **settings: Any) -> AsyncIterator[House]
         )
         tokens = {
             each.name: issuer.token(sub=each.name, groups=sorted(each.actor.claims))
-            for each in PEOPLE
+            for each in (*PEOPLE, *COVERED)
         }
         async with (
             hidden_fleet(directory, **settings) as engine,

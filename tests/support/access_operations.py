@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from access_cases import AUSTIN, Things
+from access_schema import readings, streams
 
 Variables = dict[str, Any]
 
@@ -324,6 +325,25 @@ def _group_text(at: Things) -> dict[str, Any]:
     return {"text": at.group}
 
 
+def _chosen(at: Things, name: str, where: str) -> dict[str, Any]:
+    """An assignment or a prohibition of a part's application."""
+    return {
+        "name": name,
+        "namespace": f"{at.part}-space",
+        "applications": [f"{at.part}-app"],
+        "selector": {"text": where},
+    }
+
+
+def _layer(at: Things, name: str, where: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "application": f"{at.part}-app",
+        "selector": {"text": where},
+        "values": {"key": "x"},
+    }
+
+
 WRITES: Mapping[str, Write] = {
     "register": Write(
         "registerCluster", lambda at: {"name": "zznew", "groups": [at.group]}, inside=False
@@ -399,6 +419,67 @@ WRITES: Mapping[str, Write] = {
         },
     ),
     "revoke": Write("revokeAccess", lambda at: {"name": "zzhidden-grant-reads-texas-0"}),
+    "order hierarchies": Write("orderHierarchies", lambda at: {"names": ["geo", "devices"]}),
+    "describe a namespace": Write("defineNamespace", lambda at: {"name": f"{at.part}-space"}),
+    "define a namespace": Write("defineNamespace", lambda at: {"name": "zznew"}),
+    "delete a namespace": Write("deleteNamespace", lambda at: {"name": f"{at.part}-space"}),
+    "define an application": Write(
+        "defineApplication", lambda at: {"name": f"{at.part}-app", "namespace": f"{at.part}-space"}
+    ),
+    "define another": Write(
+        "defineApplication", lambda at: {"name": "zznew", "namespace": f"{at.part}-space"}
+    ),
+    "depend": Write(
+        "defineApplication",
+        lambda at: {
+            "name": "grill-app",
+            "namespace": "grill-space",
+            "dependsOn": [f"{at.part}-app"],
+        },
+    ),
+    "delete an application": Write("deleteApplication", lambda at: {"name": f"{at.part}-app"}),
+    "assign": Write("assign", lambda at: _chosen(at, "zznew", at.group)),
+    "reassign": Write("assign", lambda at: _chosen(at, f"{at.part}-run", AUSTIN)),
+    "assign by namespace": Write(
+        "assign",
+        lambda at: {
+            "name": "zznew",
+            "namespace": "grill-space",
+            "selector": {"text": f"/geo/us/tx and namespace {at.part}-space"},
+        },
+    ),
+    "unassign": Write("unassign", lambda at: {"name": f"{at.part}-run"}),
+    "prohibit": Write("prohibit", lambda at: _chosen(at, "zznew", at.group)),
+    "prohibit otherwise": Write("prohibit", lambda at: _chosen(at, f"{at.part}-veto", AUSTIN)),
+    "prohibit by label": Write(
+        "prohibit",
+        lambda at: {
+            "name": "zznew",
+            "labels": [{"key": at.key, "value": "x"}],
+            "selector": {"text": AUSTIN},
+        },
+    ),
+    "lift": Write("liftProhibition", lambda at: {"name": f"{at.part}-veto"}),
+    "set a layer": Write("setLayer", lambda at: _layer(at, "zznew", at.group)),
+    "set a layer otherwise": Write("setLayer", lambda at: _layer(at, f"{at.part}-layer", AUSTIN)),
+    "set a fleet layer": Write(
+        "setLayer",
+        lambda at: {"name": "zznew", "selector": _group_text(at), "values": {"proxy": "x"}},
+    ),
+    "remove a layer": Write("removeLayer", lambda at: {"name": f"{at.part}-layer"}),
+    "govern a namespace": Write(
+        "setPolicy",
+        lambda at: {
+            "name": f"{at.part}-policy",
+            "namespaces": [f"{at.part}-space"],
+            "registries": ["x"],
+        },
+    ),
+    "govern clusters": Write(
+        "setPolicy",
+        lambda at: {"name": "zznew", "selector": _group_text(at), "oversubscription": "REPORT"},
+    ),
+    "ungovern": Write("removePolicy", lambda at: {"name": f"{at.part}-policy"}),
 }
 
 APPLY = _made(
@@ -411,7 +492,8 @@ PREVIEW = _made(
     """query ($input: ApplyInput!) { preview(input: $input) { __typename
       ... on Preview { base changeCount left changes <CHANGE> impact {
         registeredCount retiredCount registered <PAGE> retired <PAGE>
-        moves { name gainedCount lostCount gained <PAGE> lost <PAGE> } } }
+        moves { name gainedCount lostCount gained <PAGE> lost <PAGE> } }
+        expectedLoss refusals { __typename code message hint path reasons } }
       <FAILURE> } }"""
 )
 REVERT = _made(
@@ -458,4 +540,5 @@ def documents() -> list[str]:
     """Every document there is here."""
     found = [each.query for each in (*READS.values(), *LOGS.values())]
     found += [mutation(each.command) for each in WRITES.values()]
+    found += [*readings({}), *streams()]
     return [*found, APPLY, PREVIEW, REVERT, *SUBSCRIPTIONS.values()]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TypeVar
 
-from graph.model.access import Grant, Role
+from graph.model.access import Coverage, Grant, Role
 from graph.model.change import Change, Entity, net, ref_of
 from graph.model.hours import Interval, OpeningHours
 from graph.model.inventory import (
@@ -36,6 +36,7 @@ from graph.model.selector import (
     Everything,
     Except,
     HasLabel,
+    InNamespace,
     IsCluster,
     LabelIn,
     LabelIs,
@@ -48,9 +49,12 @@ from graph.model.selector import (
     Under,
     mentions,
 )
+from graph.model.workload import Namespace
 from twin import Twin
+from workload_changes import APPLICATIONS, NAMESPACES, WorkloadMaker
 
 T = TypeVar("T")
+E = TypeVar("E", bound=Entity)
 
 SEGMENTS = ("a", "b", "c", "d", "e", "north", "south", "x-1")
 CLUSTER_NAMES = tuple(
@@ -86,6 +90,7 @@ def random_fleet(rng: Random, *, clusters: int = 24, groups: int = 24) -> list[E
         work.declare(name)
     for _ in range(clusters):
         work.register()
+    work.populate()
     for _ in range(rng.randint(0, 3)):
         work.save()
     for _ in range(rng.randint(0, 2)):
@@ -106,14 +111,25 @@ def random_changes(
     return tuple(changes)
 
 
-def random_selector(rng: Random, twin: Twin, *, depth: int = 3, beside: str = "") -> Selector:
-    """A selector valid for ``twin``; in a selector saved as ``beside`` it makes no cycle."""
+def random_selector(
+    rng: Random, twin: Twin, *, depth: int = 3, beside: Ref | None = None
+) -> Selector:
+    """A selector valid for ``twin``; in the saved selector or namespace ``beside`` no cycle."""
     return Selectors.over(rng, twin, beside=beside).tree(depth)
 
 
 def random_scope(rng: Random, twin: Twin, *, depth: int = 2) -> Selector:
-    """A selector valid for ``twin`` as the scope of a grant: it names no saved selector."""
-    return replace(Selectors.over(rng, twin), saved=[]).tree(depth)
+    """A selector valid for ``twin`` as the scope of a grant: nobody else can change its meaning."""
+    return replace(Selectors.over(rng, twin), saved=[], namespaces=[]).tree(depth)
+
+
+def random_coverage(rng: Random) -> Coverage:
+    """Some namespaces and applications, whether they are there or not."""
+    names = (
+        frozenset(each for each in among if rng.random() < 0.4)
+        for among in (NAMESPACES, APPLICATIONS)
+    )
+    return Coverage(*names)
 
 
 @dataclass(slots=True)
@@ -138,10 +154,14 @@ class Work:
         of_names = [
             self.new_hierarchy, self.update_hierarchy, self.delete_hierarchy, self.new_label_key,
             self.retitle_label_key, self.remove_label_key, self.retype_label_key, self.save,
-            self.forget, self.grant, self.revoke,
+            self.forget, self.grant, self.revoke, self.order_hierarchies,
+        ]  # fmt: skip
+        of_workload = [
+            self.define_namespace, self.define_application, self.assign, self.prohibit,
+            self.set_layer, self.set_policy, self.drop, self.drop,
         ]  # fmt: skip
         again = [self.join_nearby, self.leave, self.move_group, self.swap_with_parent, self.relabel]
-        return [*of_groups, *of_clusters, *of_names, *again]
+        return [*of_groups, *of_clusters, *of_names, *of_workload, *again]
 
     def write(self, entity: Entity) -> None:
         ref = ref_of(entity)
@@ -156,15 +176,17 @@ class Work:
     def pick(self, among: Sequence[T]) -> T | None:
         return self.rng.choice(among) if among else None
 
-    def named(self, ref: Ref) -> bool:
-        """Whether a saved selector or a grant would be left pointing at nothing."""
-        return bool(self.twin.mentioned_by(ref) or self.twin.granted_by(ref))
+    def unnamed(self, among: Sequence[E]) -> list[E]:
+        """Those that may go: nothing would be left pointing at nothing."""
+        named = self.twin.named()
+        return [each for each in among if ref_of(each) not in named]
 
     # hierarchies
 
     def create_hierarchy(self, name: str) -> None:
         mode = self.rng.choice((Mode.SINGLE, Mode.MANY, Mode.MANY))
-        self.write(Hierarchy(name, mode))
+        taken = [each.precedence for each in self.twin.hierarchies()]
+        self.write(Hierarchy(name, mode, precedence=min(taken, default=1) - 1))
         self.write(Group(self.twin.numbers.group, name, None, name))
 
     def new_hierarchy(self) -> None:
@@ -184,6 +206,13 @@ class Work:
                 self.erase_groups({root})
                 self.erase(hierarchy)
                 return
+
+    def order_hierarchies(self) -> None:
+        hierarchies = self.twin.hierarchies()
+        self.rng.shuffle(hierarchies)
+        for precedence, hierarchy in enumerate(hierarchies):
+            if hierarchy.precedence != precedence:
+                self.write(replace(hierarchy, precedence=precedence))
 
     # groups
 
@@ -223,9 +252,8 @@ class Work:
     def delete_group(self) -> None:
         leaves = [
             group
-            for group in self.inner_groups()
-            if not self.twin.children(group.number)
-            and self.deletable({group.number}, with_members=False)
+            for group in self.unnamed(self.inner_groups())
+            if not self.twin.children(group.number) and not self.twin.in_any({group.number})
         ]
         if group := self.pick(leaves):
             self.erase(group)
@@ -277,7 +305,7 @@ class Work:
         return self.pick([name for name in SEGMENTS if name not in taken])
 
     def deletable(self, numbers: set[GroupNumber], *, with_members: bool) -> bool:
-        if any(self.named(Ref(Kind.GROUP, number)) for number in numbers):
+        if not self.twin.named().isdisjoint(Ref(Kind.GROUP, number) for number in numbers):
             return False
         return with_members or not self.twin.in_any(numbers)
 
@@ -331,11 +359,7 @@ class Work:
             self.write(self.new_cluster(cluster.name))
 
     def retirable(self) -> list[Cluster]:
-        return [
-            cluster
-            for cluster in self.twin.clusters()
-            if not self.named(Ref(Kind.CLUSTER, cluster.number))
-        ]
+        return self.unnamed(self.twin.clusters())
 
     def relabel(self) -> None:
         if cluster := self.pick(self.twin.clusters()):
@@ -430,36 +454,112 @@ class Work:
                 self.write(replace(cluster, labels=labels))
 
     def unmentioned_keys(self) -> list[LabelKey]:
-        return [
-            key for key in self.twin.label_keys() if not self.named(Ref(Kind.LABEL_KEY, key.name))
-        ]
+        return self.unnamed(self.twin.label_keys())
 
     # saved selectors
 
     def save(self) -> None:
         name = self.rng.choice(SAVED)
-        self.write(SavedSelector(name, random_selector(self.rng, self.twin, depth=2, beside=name)))
+        beside = Ref(Kind.SAVED_SELECTOR, name)
+        tree = random_selector(self.rng, self.twin, depth=2, beside=beside)
+        self.write(SavedSelector(name, tree))
 
     def forget(self) -> None:
-        unused = [
-            saved
-            for saved in self.twin.saved_selectors()
-            if not self.twin.mentioned_by(Ref(Kind.SAVED_SELECTOR, saved.name))
-        ]
-        if saved := self.pick(unused):
+        if saved := self.pick(self.unnamed(self.twin.saved_selectors())):
             self.erase(saved)
 
     # grants
 
     def grant(self) -> None:
-        to = self.rng.choice(({"subject": "ana"}, {"subject": "Ünal"}, {"claim": "night-crew"}))
+        subject, claim = self.rng.choice((("ana", ""), ("Ünal", ""), ("", "night-crew")))
         role = self.rng.choice(list(Role))
-        name = self.rng.choice(GRANTS)
-        self.write(Grant(name, role, random_scope(self.rng, self.twin), **to))
+        scope = random_scope(self.rng, self.twin)
+        grant = Grant(self.rng.choice(GRANTS), role, scope, subject, claim)
+        self.write(replace(grant, **self.coverage()))
+
+    def coverage(self) -> dict[str, tuple[str, ...]]:
+        """All of the workload more often than not, or some by name."""
+        if self.rng.random() < 0.6:
+            return {}
+        workload = self.twin.workload
+        return {
+            "namespaces": tuple(each for each in workload.namespaces if self.rng.random() < 0.4),
+            "applications": tuple(
+                each for each in workload.applications if self.rng.random() < 0.2
+            ),
+        }
 
     def revoke(self) -> None:
         if grant := self.pick(self.twin.grants()):
             self.erase(grant)
+
+    # workload
+
+    def populate(self) -> None:
+        """A workload with some of everything."""
+        of_each = (
+            (self.define_namespace, 4), (self.define_application, 8), (self.assign, 5),
+            (self.prohibit, 1), (self.set_layer, 5), (self.set_policy, 1),
+        )  # fmt: skip
+        for operation, times in of_each:
+            for _ in range(self.rng.randint(times // 2, times)):
+                operation()
+
+    def made(self) -> WorkloadMaker:
+        keys = [key.name for key in self.twin.label_keys()]
+        return WorkloadMaker(self.rng, self.twin.workload, keys)
+
+    def selector(self) -> Selector:
+        return random_selector(self.rng, self.twin, depth=2)
+
+    def define_namespace(self) -> None:
+        self.write(self.made().namespace())
+
+    def define_application(self) -> None:
+        if application := self.made().application(self.selector):
+            self.write(application)
+
+    def assign(self) -> None:
+        def beside(namespace: str) -> Selector:
+            ref = Ref(Kind.NAMESPACE, namespace)
+            return random_selector(self.rng, self.twin, depth=2, beside=ref)
+
+        if assignment := self.made().assignment(beside):
+            self.write(assignment)
+
+    def prohibit(self) -> None:
+        if prohibition := self.made().prohibition(self.selector):
+            self.write(prohibition)
+
+    def set_layer(self) -> None:
+        self.write(self.made().layer(self.where))
+
+    def where(self) -> Selector:
+        """Where a layer applies: all, one group, a selector, one cluster, each as often."""
+        groups, clusters = self.pick(self.twin.groups()), self.pick(self.twin.clusters())
+        match self.rng.randrange(4):
+            case 0 if groups:
+                return Under(groups.number)
+            case 1 if clusters:
+                return IsCluster(clusters.number)
+            case 2:
+                return self.selector()
+            case _:
+                return Everything()
+
+    def set_policy(self) -> None:
+        self.write(self.made().policy(self.selector))
+
+    def drop(self) -> None:
+        """Take away something of the workload that nothing names."""
+        workload = self.twin.workload
+        kept: tuple[Sequence[Entity], ...] = (
+            list(workload.applications.values()), list(workload.assignments.values()),
+            list(workload.prohibitions.values()), list(workload.layers.values()),
+            list(workload.policies.values()), list(workload.namespaces.values()),
+        )  # fmt: skip
+        if entity := self.pick(self.unnamed(self.rng.choice(kept))):
+            self.erase(entity)
 
 
 def random_value(rng: Random, key: LabelKey) -> LabelValue:
@@ -484,11 +584,21 @@ class Selectors:
     keys: list[LabelKey]
     clusters: list[Cluster]
     saved: list[str]
+    namespaces: list[str] = field(default_factory=list[str])
 
     @staticmethod
-    def over(rng: Random, twin: Twin, *, beside: str = "") -> Selectors:
-        saved = _harmless(twin, beside)
-        return Selectors(rng, twin.groups(), twin.label_keys(), twin.clusters(), saved)
+    def over(rng: Random, twin: Twin, *, beside: Ref | None = None) -> Selectors:
+        leads = set[Ref]() if beside is None else _leading_to(beside, twin)
+        saved = [each for each in twin.saved_selectors() if ref_of(each) not in leads]
+        namespaces = [each for each in _namespaces(twin) if ref_of(each) not in leads]
+        return Selectors(
+            rng,
+            twin.groups(),
+            twin.label_keys(),
+            twin.clusters(),
+            [each.name for each in saved],
+            [each.name for each in namespaces],
+        )
 
     def tree(self, depth: int) -> Selector:
         if depth == 0 or self.rng.random() < 0.25:
@@ -513,7 +623,7 @@ class Selectors:
 
     def clause(self) -> Selector:
         groups, keys, clusters = self.groups, self.keys, self.clusters
-        match self.rng.randrange(14):
+        match self.rng.randrange(15):
             case 0 | 1 | 2 if groups:
                 return Under(self.rng.choice(groups).number)
             case 3 | 4 if groups:
@@ -532,6 +642,8 @@ class Selectors:
                 return IsCluster(self.rng.choice(clusters).number)
             case 13 if self.saved:
                 return Saved(self.rng.choice(self.saved))
+            case 14 if self.namespaces:
+                return InNamespace(self.rng.choice(self.namespaces))
             case _:
                 return Everything()
 
@@ -547,13 +659,16 @@ class Selectors:
 EQUALITIES = [Comparison.EQ, Comparison.NE]
 
 
-def _harmless(twin: Twin, name: str) -> list[str]:
-    """Saved selectors that do not lead to ``name``."""
-    leads = {name}
-    saved = twin.saved_selectors()
-    for _ in saved:
-        for each in saved:
-            named = {ref.key for ref in mentions(each.selector) if ref.kind is Kind.SAVED_SELECTOR}
-            if not named.isdisjoint(leads):
-                leads.add(each.name)
-    return [each.name for each in saved if each.name not in leads]
+def _leading_to(ref: Ref, twin: Twin) -> set[Ref]:
+    """A saved selector or namespace, and those that choose by it."""
+    leads = {ref}
+    stands_for = [(ref_of(each), mentions(each.selector)) for each in twin.saved_selectors()]
+    for each in twin.workload.assignments.values():
+        stands_for.append((Ref(Kind.NAMESPACE, each.choice.namespace), mentions(each.selector)))
+    for _ in stands_for:
+        leads |= {name for name, named in stands_for if not named.isdisjoint(leads)}
+    return leads
+
+
+def _namespaces(twin: Twin) -> list[Namespace]:
+    return list(twin.workload.namespaces.values())

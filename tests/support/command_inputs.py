@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import fields
 from enum import Enum
@@ -16,9 +17,11 @@ from graph.model.hours import OpeningHours
 from graph.model.inventory import Capacity, ClusterKind, LabelType, LabelValue, Mode, Reconciler
 from graph.model.selector import Selector
 from graph.model.view import FleetView
+from graph.model.workload import Choice
 from graph.targeting.normal import normal
 from graph.targeting.structured import to_structured
 from twin import Twin
+from workload_command_inputs import random_workload_command, shape_of
 
 
 class Member(str):
@@ -38,13 +41,24 @@ def name_of(command: Command) -> str:
 
 def input_of(command: Command, view: FleetView) -> dict[str, Any]:
     """The input object that stands for ``command``; what is UNSET is left out."""
-    given = ((each.name, getattr(command, each.name)) for each in fields(command))
-    return {camel(name): _written(name, value, view) for name, value in given if value is not UNSET}
+    given = {each.name: getattr(command, each.name) for each in fields(command)}
+    chosen = given.pop("choice", None)
+    if isinstance(chosen, Choice):  # it has no shape of its own
+        given |= {each.name: getattr(chosen, each.name) for each in fields(chosen)}
+    return {
+        camel(name): _written(name, value, view)
+        for name, value in given.items()
+        if value is not UNSET
+    }
 
 
 def _written(name: str, value: Any, view: FleetView) -> Any:
+    if (shape := shape_of(name, value)) is not ...:
+        return shape if name in ("values", "schema") else _members(shape)
     match value:
-        case _ if name in ("selector", "scope"):
+        case None:
+            return None
+        case _ if name in ("selector", "scope", "requires"):
             return {"text": value} if isinstance(value, str) else to_structured(value, view)
         case Enum():
             return Member(value.name)
@@ -55,9 +69,22 @@ def _written(name: str, value: Any, view: FleetView) -> Any:
         case Mapping():
             return [{"key": key, "value": each} for key, each in value.items()]
         case tuple():
-            return list(value)
+            return [_written("", each, view) for each in value]
         case _:
             return value
+
+
+def _members(shape: Any) -> Any:
+    """A shape with its enums by name."""
+    match shape:
+        case Enum():
+            return Member(shape.name)
+        case dict():
+            return {camel(name): _members(each) for name, each in shape.items()}
+        case list():
+            return [_members(each) for each in shape]
+        case _:
+            return shape
 
 
 def _days(days: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -81,15 +108,20 @@ def literal(value: Any) -> str:
         case None:
             return "null"
         case str():
-            escaped = "".join(c if " " <= c <= "~" else f"\\u{ord(c):04x}" for c in value)
-            return '"' + escaped.replace('"', '\\"') + '"'
+            return json.dumps(value)
         case _:
             return repr(value)
 
 
 def random_command(rng: Random, twin: Twin) -> Command:
     """A command of any kind; its trees can be read in ``twin``, its names need not be there."""
+    if rng.random() < 0.4:
+        return random_workload_command(rng, lambda: _selector(rng, twin))
     return rng.choice(_MAKERS)(rng, twin)
+
+
+def _selector(rng: Random, twin: Twin) -> str | Selector:
+    return rng.choice(("/geo/a and b = 'c'", _normal(random_selector(rng, twin, depth=2))))
 
 
 def _path(rng: Random) -> str:
@@ -167,15 +199,18 @@ def _normal(tree: Selector) -> Selector:
 
 
 def _save(rng: Random, twin: Twin) -> Command:
-    tree = _normal(random_selector(rng, twin, depth=2))
-    return core.SaveSelector(_name(rng), rng.choice(("/geo/a and b = 'c'", tree)), _title(rng))
+    return core.SaveSelector(_name(rng), _selector(rng, twin), _title(rng))
 
 
 def _grant(rng: Random, twin: Twin) -> Command:
     to: dict[str, str] = rng.choice(({"subject": "Ünal"}, {"claim": "night-crew"}))
     scope = rng.choice(("all", _normal(random_scope(rng, twin))))
+    covered = {
+        "namespaces": tuple(rng.sample(SEGMENTS, rng.choice((0, 0, 2)))),
+        "applications": tuple(rng.sample(SEGMENTS, rng.choice((0, 0, 1)))),
+    }
     return core.GrantAccess(
-        _name(rng), rng.choice(list(Role)), scope=scope, title=_title(rng), **to
+        _name(rng), rng.choice(list(Role)), scope=scope, title=_title(rng), **to, **covered
     )
 
 

@@ -40,6 +40,25 @@ from graph.model.command import (
 from graph.model.inventory import Capacity, LabelType, Mode, Reconciler
 from graph.model.names import GroupNumber
 from graph.model.view import FleetView, path_of
+from graph.model.workload import (
+    Base,
+    Binding,
+    BindingKind,
+    Choice,
+    Component,
+    Enforcement,
+    FieldTarget,
+    LateBound,
+    Template,
+)
+from graph.model.workload_command import (
+    Assign,
+    DefineApplication,
+    DefineNamespace,
+    Prohibit,
+    SetLayer,
+    SetPolicy,
+)
 from graph.store.embedded import EmbeddedStore
 from graph.store.port import Store
 from graphql_documents import Words
@@ -80,7 +99,7 @@ SELECTORS = (
 
 
 def fleet() -> tuple[Command, ...]:
-    """Forty clusters in two hierarchies, with labels, titles, hours of nothing, and two grants."""
+    """Forty clusters in two hierarchies, with labels, titles, two grants, and a workload."""
     groups = ("/geo/us", "/geo/us/tx", *CITIES, *DEVICES)
     return (
         CreateHierarchy("geo", Mode.SINGLE, required=True, title="Geography"),
@@ -95,7 +114,56 @@ def fleet() -> tuple[Command, ...]:
         SaveSelector("grills", "/devices/grill and lanes >= 1"),
         GrantAccess("texans", Role.EDITOR, claim="texas", scope="/geo/us/tx"),
         GrantAccess("tess-too", Role.READER, subject="tess", scope="/geo/us/tx/austin"),
+        *workload(),
     )
+
+
+def workload() -> tuple[Command, ...]:
+    """Two namespaces with three applications, and something of everything that concerns them."""
+    grills = {"requires": "/devices/grill", "reconcilers": (Reconciler.FLUX,)}
+    return (
+        DefineNamespace(
+            "kitchen", "Kitchens", ("ana", "Ünal"), "4711", {"tier": "gold"},
+            quota=Capacity(1000, 2048), limits=Capacity(500, 512),
+        ),
+        DefineNamespace("signs"),
+        DefineApplication(
+            "grill", "kitchen", "Grill control", "ana", {"tier": "gold"}, **grills,
+            requests=Capacity(100, 128),
+            source=Base(
+                "base/v12",
+                (Binding("image.tag", BindingKind.IMAGE, "grill"),),
+                (Component("night", "components/night"),),
+            ),
+            values={"image": {"tag": "1.2"}, "night": False, "lanes": 1.0},
+            schema={"type": "object", "properties": {"lanes": {"type": "number"}}},
+            late_bound=(
+                LateBound(
+                    "host", "{cluster}.{size}.example.com",
+                    (FieldTarget("Ingress/grill", "/spec/rules/0/host"),),
+                ),
+            ),
+            reads=("telemetry",),
+        ),
+        DefineApplication(
+            "grill-board", "kitchen", labels={"tier": "iron"}, depends_on=("grill",), **grills,
+            source=Template({"board.yaml": "kind: Deployment\n"}),
+        ),
+        DefineApplication("player", "signs", labels={"tier": "iron"}),
+        Assign("kitchen-us", Choice("kitchen"), "/geo/us", title="Kitchens"),
+        Assign("kitchen-gold", Choice("kitchen", labels={"tier": "gold"}), "/geo/ca"),
+        Assign("player-ny", Choice("signs", ("player",)), "/geo/us/ny"),
+        Prohibit("no-signs", Choice("signs"), "/geo/us/tx"),
+        Prohibit("no-gold", Choice(labels={"tier": "gold"}), "lanes >= 15"),
+        SetLayer("grill-tx", "/geo/us/tx", {"lanes": 2}, "grill", rank=1),
+        SetLayer("grill-ny", "/geo/us/ny", {"lanes": 3, "night": None}, "grill"),
+        SetLayer("telemetry", "all", {"telemetry": {"traces": True}}, title="Telemetry"),
+        SetPolicy("gold", ("kitchen",), quota_max=Capacity(2000, 4096), required_labels=("tier",)),
+        SetPolicy(
+            "small", selector="size = small", registries=("registry.example.com",),
+            oversubscription=Enforcement.REPORT,
+        ),
+    )  # fmt: skip
 
 
 MORE: tuple[Command, ...] = (
@@ -150,6 +218,8 @@ async def words(engine: Engine) -> Words:
     ids = [f"cluster:{number}" for number in list(view.everything())[:6]]
     ids += [f"group:{number}" for number in groups[:4]]
     ids += ["hierarchy:geo", "label_key:size", "saved_selector:texas", "grant:texans"]
+    ids += ["application:grill", "namespace:kitchen", "assignment:kitchen-us", "layer:grill-tx"]
+    ids += ["prohibition:no-gold", "policy:gold", "policy:small", "application:nobody"]
     ids += ["cluster:999", "group:0", "cluster:x", "hierarchy:", "nothing:1"]
     return Words(
         clusters=clusters,
@@ -157,6 +227,8 @@ async def words(engine: Engine) -> Words:
         keys=[each.name for each in view.label_keys()],
         hierarchies=[each.name for each in view.hierarchies()],
         saved=[each.name for each in view.saved_selectors()],
+        namespaces=sorted(view.workload.namespaces),
+        applications=sorted(view.workload.applications),
         selectors=SELECTORS,
         ids=ids,
         places=[str(view.cursor), f"1.{view.cursor.chain}", f"9.{view.cursor.chain}"],

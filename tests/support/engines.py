@@ -27,10 +27,11 @@ async def give(
     expected: int | None = None,
     actor: str = "ana",
     reason: str = "because",
+    loss: int | None = None,
 ) -> Receipt:
     """Execute one batch."""
     revision = None if expected is None else Revision(expected)
-    return await engine.execute(Batch(commands, actor, reason, revision, key))
+    return await engine.execute(Batch(commands, actor, reason, revision, key, loss))
 
 
 def names(engine: Engine, selector: str) -> set[str]:

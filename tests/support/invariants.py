@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from graph.model.inventory import Cluster, Group, Mode
+from graph.model.change import Entity, ref_of
+from graph.model.inventory import Cluster, Group, Mode, SavedSelector
 from graph.model.label import type_of
 from graph.model.names import GROUP_DEPTH_MAX
-from graph.model.selector import LabelIn, LabelIs, Saved, clauses, mentions
+from graph.model.referring import named_in, selector_of
+from graph.model.selector import InNamespace, LabelIn, LabelIs, Saved, clauses
 from graph.model.view import entity_of
+from graph.model.workload import Assignment
 from twin import Twin
 
 
@@ -23,8 +26,12 @@ def _broken(fleet: Twin) -> Iterator[str]:
     yield from _roots(fleet)
     yield from _groups(fleet)
     yield from _clusters(fleet)
-    yield from _saved(fleet)
+    yield from _named(fleet)
+    yield from _selectors(fleet)
     yield from _grants(fleet)
+    yield from _choices(fleet)
+    yield from _dependencies(fleet)
+    yield from _quotas(fleet)
 
 
 def _roots(fleet: Twin) -> Iterator[str]:
@@ -85,22 +92,47 @@ def _places(fleet: Twin, cluster: Cluster) -> Iterator[str]:
             yield f"{cluster.name} has {taken[hierarchy.name]} places in /{hierarchy.name}"
 
 
-def _saved(fleet: Twin) -> Iterator[str]:
-    uses: dict[str, set[str]] = {}
-    for saved in fleet.saved_selectors():
-        for ref in mentions(saved.selector):
+def _named(fleet: Twin) -> Iterator[str]:
+    for entity in fleet.namers():
+        for ref in named_in(entity):
             if entity_of(fleet, ref) is None:
-                yield f"@{saved.name} names {ref}, which is gone"
-        uses[saved.name] = set()
-        for clause in clauses(saved.selector):
-            if isinstance(clause, Saved):
-                uses[saved.name].add(clause.name)
+                yield f"{ref_of(entity)} names {ref}, which is gone"
+
+
+def _selectors(fleet: Twin) -> Iterator[str]:
+    """Labels are compared with values of their type, and no name leads to itself."""
+    uses: dict[str, set[str]] = {}
+    for entity in fleet.namers():
+        selector = selector_of(entity)
+        if selector is None:
+            continue
+        name = _stands_for(entity)
+        for clause in clauses(selector):
+            if isinstance(clause, Saved | InNamespace):
+                uses.setdefault(name, set()).add(_called(clause))
             if isinstance(clause, LabelIs | LabelIn):
-                yield from _misfits(fleet, f"@{saved.name}", clause)
+                yield from _misfits(fleet, name, clause)
+    known = {used for each in uses.values() for used in each}
+    uses = {name: uses.get(name, set()) for name in (*uses, *known)}
     while free := [name for name, used in uses.items() if not used]:
         uses = {name: used.difference(free) for name, used in uses.items() if name not in free}
     if uses:
-        yield f"saved selectors lead to themselves: {sorted(uses)}"
+        yield f"names lead to themselves: {sorted(uses)}"
+
+
+def _stands_for(entity: Entity) -> str:
+    """The name that stands for the selector of ``entity``; its own, if none does."""
+    match entity:
+        case SavedSelector(name=name):
+            return f"@{name}"
+        case Assignment(choice=choice):
+            return f"namespace {choice.namespace}"
+        case _:
+            return str(ref_of(entity))
+
+
+def _called(clause: Saved | InNamespace) -> str:
+    return f"@{clause.name}" if isinstance(clause, Saved) else f"namespace {clause.name}"
 
 
 def _grants(fleet: Twin) -> Iterator[str]:
@@ -108,14 +140,37 @@ def _grants(fleet: Twin) -> Iterator[str]:
         shown = f"grant {grant.name}"
         if bool(grant.subject) == bool(grant.claim):
             yield f"{shown} is for {grant.subject!r} and {grant.claim!r}"
-        for ref in mentions(grant.scope):
-            if entity_of(fleet, ref) is None:
-                yield f"{shown} names {ref}, which is gone"
         for clause in clauses(grant.scope):
-            if isinstance(clause, Saved):
-                yield f"{shown} hangs on @{clause.name}"
-            if isinstance(clause, LabelIs | LabelIn):
-                yield from _misfits(fleet, shown, clause)
+            if isinstance(clause, Saved | InNamespace):
+                yield f"{shown} hangs on {_called(clause)}"
+
+
+def _choices(fleet: Twin) -> Iterator[str]:
+    """Applications chosen by name are of the namespace that is chosen."""
+    workload = fleet.workload
+    for each in (*workload.assignments.values(), *workload.prohibitions.values()):
+        for name in each.choice.applications:
+            found = workload.applications[name].namespace
+            if each.choice.namespace not in ("", found):
+                yield f"{each.name} names {name} of {found} in {each.choice.namespace}"
+
+
+def _dependencies(fleet: Twin) -> Iterator[str]:
+    needs = {name: set(each.depends_on) for name, each in fleet.workload.applications.items()}
+    while free := [name for name, needed in needs.items() if not needed]:
+        needs = {name: used.difference(free) for name, used in needs.items() if name not in free}
+    if needs:
+        yield f"applications need each other: {sorted(needs)}"
+
+
+def _quotas(fleet: Twin) -> Iterator[str]:
+    workload = fleet.workload
+    for name, namespace in workload.namespaces.items():
+        if namespace.quota is not None:
+            own = [each for each in workload.applications.values() if each.namespace == name]
+            cpu = sum(each.requests.cpu_millicores for each in own if each.requests is not None)
+            if cpu > namespace.quota.cpu_millicores:
+                yield f"namespace {name} requests {cpu} of {namespace.quota}"
 
 
 def _misfits(fleet: Twin, name: str, clause: LabelIs | LabelIn) -> Iterator[str]:

@@ -38,7 +38,7 @@ class Story:
         self.touched |= {change.ref for change in give_fast(self.now, *commands)}
 
     def plan(self, scope: Scope) -> RevertPlan:
-        return plan_revert(scope, self.then, self.now, self.touched)
+        return plan_revert(scope, self.then, self.now, self.touched, self.now.copy)
 
     def revert(self, scope: Scope) -> tuple[str, ...]:
         """Take ``scope`` back; what is left is returned, and the fleet is right whatever it was."""

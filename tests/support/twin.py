@@ -7,7 +7,8 @@ believe. ``twin_select`` evaluates a selector the same way, knowing nothing of `
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import TypeVar
 
 from graph.model.access import Grant
 from graph.model.change import Change, Cursor, Entity, Numbers, ref_of
@@ -24,12 +25,14 @@ from graph.model.inventory import (
 from graph.model.label import type_of
 from graph.model.names import ClusterNumber, GroupNumber, Revision
 from graph.model.ref import Kind, Ref
+from graph.model.referring import named_in
 from graph.model.selector import (
     And,
     Comparison,
     Everything,
     Except,
     HasLabel,
+    InNamespace,
     IsCluster,
     LabelIn,
     LabelIs,
@@ -40,9 +43,19 @@ from graph.model.selector import (
     Saved,
     Selector,
     Under,
-    mentions,
 )
 from graph.model.view import FleetView
+from graph.model.workload import (
+    Application,
+    Assignment,
+    Layer,
+    Namespace,
+    Policy,
+    Prohibition,
+    Workload,
+)
+
+T = TypeVar("T")
 
 START = Cursor(Revision(0), "0" * 16)
 
@@ -233,11 +246,6 @@ class Twin:
         ]
         return sorted(found, key=lambda saved: saved.name)
 
-    def mentioned_by(self, ref: Ref) -> frozenset[str]:
-        return frozenset(
-            saved.name for saved in self.saved_selectors() if ref in mentions(saved.selector)
-        )
-
     # grants
 
     def grant(self, name: str) -> Grant | None:
@@ -248,8 +256,37 @@ class Twin:
         found = [each for each in self.by_kind[Kind.GRANT].values() if isinstance(each, Grant)]
         return sorted(found, key=lambda grant: grant.name)
 
-    def granted_by(self, ref: Ref) -> frozenset[str]:
-        return frozenset(grant.name for grant in self.grants() if ref in mentions(grant.scope))
+    # workload
+
+    @property
+    def workload(self) -> Workload:
+        return Workload(
+            namespaces=self.called(Namespace, Kind.NAMESPACE),
+            applications=self.called(Application, Kind.APPLICATION),
+            assignments=self.called(Assignment, Kind.ASSIGNMENT),
+            prohibitions=self.called(Prohibition, Kind.PROHIBITION),
+            layers=self.called(Layer, Kind.LAYER),
+            policies=self.called(Policy, Kind.POLICY),
+        )
+
+    def called(self, type: type[T], kind: Kind) -> dict[str, T]:
+        """All of one kind, by name."""
+        held = self.by_kind[kind]
+        return {str(name): each for name, each in held.items() if isinstance(each, type)}
+
+    # references
+
+    def referrers(self, ref: Ref) -> frozenset[Ref]:
+        return frozenset(ref_of(each) for each in self.namers() if ref in named_in(each))
+
+    def named(self) -> frozenset[Ref]:
+        """Everything that something else names."""
+        return frozenset[Ref]().union(*map(named_in, self.namers()))
+
+    def namers(self) -> list[Entity]:
+        """Everything that may name something else."""
+        kinds = (kind for kind in Kind if kind not in (Kind.CLUSTER, Kind.GROUP))
+        return [entity for kind in kinds for entity in self.by_kind[kind].values()]
 
 
 def same_value(held: LabelValue, value: LabelValue) -> bool:
@@ -292,6 +329,10 @@ def twin_select(selector: Selector, twin: Twin) -> set[int]:  # noqa: C901 - one
             saved = twin.saved_selector(name)
             assert saved is not None
             return twin_select(saved.selector, twin)
+        case InNamespace(name):
+            assigned = twin.workload.assignments.values()
+            chosen = (each.selector for each in assigned if each.choice.namespace == name)
+            return set[int]().union(*(twin_select(each, twin) for each in chosen))
         case And(operands):
             return twin.in_fleet().intersection(*(twin_select(each, twin) for each in operands))
         case Or(operands):
@@ -346,6 +387,8 @@ def _answers(a: FleetView, b: FleetView) -> Iterator[tuple[str, object, object]]
     yield from _clusters(a, b)
     yield from _saved(a, b)
     yield from _grants(a, b)
+    yield from _workload(a, b)
+    yield from _referrers(a, b)
 
 
 def _groups(a: FleetView, b: FleetView) -> Iterator[tuple[str, object, object]]:
@@ -416,8 +459,6 @@ def _saved(a: FleetView, b: FleetView) -> Iterator[tuple[str, object, object]]:
     yield "saved_selectors", saved, list(b.saved_selectors())
     for name in [*(each.name for each in saved), "nothing"]:
         yield f"saved_selector({name})", a.saved_selector(name), b.saved_selector(name)
-    for ref in _named(each.selector for each in saved):
-        yield f"mentioned_by({ref})", a.mentioned_by(ref), b.mentioned_by(ref)
 
 
 def _grants(a: FleetView, b: FleetView) -> Iterator[tuple[str, object, object]]:
@@ -425,11 +466,30 @@ def _grants(a: FleetView, b: FleetView) -> Iterator[tuple[str, object, object]]:
     yield "grants", grants, list(b.grants())
     for name in [*(each.name for each in grants), "nothing"]:
         yield f"grant({name})", a.grant(name), b.grant(name)
-    for ref in _named(each.scope for each in grants):
-        yield f"granted_by({ref})", a.granted_by(ref), b.granted_by(ref)
 
 
-def _named(selectors: Iterable[Selector]) -> list[Ref]:
-    """What ``selectors`` name, and some they may not."""
-    named = set[Ref]().union(*map(mentions, selectors))
-    return [*named, Ref(Kind.GROUP, 0), Ref(Kind.CLUSTER, 0), Ref(Kind.LABEL_KEY, "nothing")]
+def _workload(a: FleetView, b: FleetView) -> Iterator[tuple[str, object, object]]:
+    for table in fields(Workload):
+        one, other = (getattr(view.workload, table.name) for view in (a, b))
+        yield f"workload.{table.name}", dict(one), dict(other)
+        yield f"names of workload.{table.name}", sorted(one), sorted(other)
+        yield f"number of workload.{table.name}", len(one), len(other)
+        for name in [*other, "nothing"]:
+            yield f"workload.{table.name}[{name}]", one.get(name), other.get(name)
+
+
+def _referrers(a: FleetView, b: FleetView) -> Iterator[tuple[str, object, object]]:
+    known: dict[Ref, set[Ref]] = {}
+    for each in [*b.saved_selectors(), *b.grants(), *_in_workload(b)]:
+        for ref in named_in(each):
+            known.setdefault(ref, set()).add(ref_of(each))
+    groups = (Ref(Kind.GROUP, number) for number in range(b.numbers.group + 1))
+    clusters = (Ref(Kind.CLUSTER, number) for number in range(b.numbers.cluster + 1))
+    called = (ref_of(each) for each in [*b.label_keys(), *b.saved_selectors(), *_in_workload(b)])
+    for ref in {*groups, *clusters, *called, *known, Ref(Kind.LABEL_KEY, "nothing")}:
+        yield f"referrers({ref})", a.referrers(ref), frozenset(known.get(ref, ()))
+
+
+def _in_workload(view: FleetView) -> Iterator[Entity]:
+    for table in fields(Workload):
+        yield from getattr(view.workload, table.name).values()

@@ -26,6 +26,7 @@ from history import (
     replay,
 )
 from stores import Opener
+from workload_samples import FULL_WORKLOAD
 
 AWKWARD = (
     "caf\u00e9",
@@ -58,7 +59,7 @@ async def agreed(store: Store) -> dict[Ref, bytes]:
 
 
 async def test_every_kind_of_object_comes_back_as_it_was(history: History) -> None:
-    await history.put(*SELECTORS, *GRANTS, FULL_CLUSTER, cluster(0))
+    await history.put(*SELECTORS, *GRANTS, FULL_CLUSTER, cluster(0), *FULL_WORKLOAD)
     assert {ref.kind for ref in history.facts} == set(Kind)
     found = by_ref((await history.store.load()).entities)
     assert found == history.facts
@@ -137,8 +138,8 @@ async def test_label_values_keep_value_and_type(history: History, value: float |
 async def test_facts_log_and_head_are_the_same_after_a_restart(
     history: History, restart: Callable[[], Awaitable[Store]]
 ) -> None:
-    await history.put(*SELECTORS, *GRANTS, FULL_CLUSTER)
-    await history.put(gone=[FULL_CLUSTER])
+    await history.put(*SELECTORS, *GRANTS, FULL_CLUSTER, cluster(0), *FULL_WORKLOAD)
+    await history.put(gone=[cluster(0)])
     before = await history.store.load()
     log = [each async for each in history.store.changesets(after=before.head.horizon)]
     store = await restart()

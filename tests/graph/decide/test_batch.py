@@ -103,6 +103,11 @@ def test_expected_revision_means_nothing_this_batch_names_has_changed_since():
         (Batch((RetireCluster("x"),), "ana", "  "), "no reason"),
         (Batch((RetireCluster("x"),), "ana", "a\x00b"), r"U\+0000"),
         (Batch((RetireCluster("x"),), "ana", "because", None, ""), "idempotency key is empty"),
+        (Batch((RetireCluster("x"),), "ana", "because", expected_loss=-1), "expected loss of -1"),
+        (
+            Batch((RetireCluster("x"),), "ana", "because", expected_loss=2**31),
+            "expected loss of 2,147,483,648",
+        ),
         (Batch((RetireCluster("x"),), "ana", "because", None, "k" * 201), "201 characters"),
     ],
 )

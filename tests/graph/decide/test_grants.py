@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graph.model.access import Grant, Role
+from at_work import refused, working
+from graph.model.access import Coverage, Grant, Role
 from graph.model.command import (
     CreateGroup,
     CreateHierarchy,
@@ -20,11 +21,29 @@ from graph.model.command import (
     UpdateCluster,
     UpdateGroup,
 )
-from graph.model.errors import Conflict, Invalid, NotFound, Rejected, SelectorNotFound
+from graph.model.errors import (
+    Conflict,
+    Invalid,
+    NotFound,
+    Rejected,
+    SelectorNotFound,
+    TrellisError,
+)
 from graph.model.inventory import LabelType
 from graph.model.names import GroupNumber, Revision
-from graph.model.selector import And, Everything, HasLabel, Not, Or, Saved, Selector, Under
+from graph.model.selector import (
+    And,
+    Everything,
+    HasLabel,
+    InNamespace,
+    Not,
+    Or,
+    Saved,
+    Selector,
+    Under,
+)
 from graph.model.view import group_at
+from graph.model.workload_command import DefineApplication, DefineNamespace
 from small import give, small
 from twin import Twin
 
@@ -151,6 +170,76 @@ def test_a_scope_names_what_is_there():
         give(small(), GrantAccess("usa", Role.READER, "ana", scope="/geo/usa"))
     with pytest.raises(NotFound, match="group:99, which does not exist"):
         give(small(), GrantAccess("usa", Role.READER, "ana", scope=Under(GroupNumber(99))))
+
+
+@pytest.mark.parametrize("scope", ["namespace shop", InNamespace("shop"), "/geo/ca or /n/shop"])
+def test_a_scope_names_no_namespace(scope: str | Selector):
+    with pytest.raises(Invalid, match="the scope names the namespace shop") as refusal:
+        give(working(), GrantAccess("shops", Role.READER, "ana", scope=scope))
+    assert "write out which clusters are meant" in refusal.value.hint
+
+
+def test_a_grant_may_cover_a_part_of_the_workload():
+    fleet = working()
+    give(
+        fleet,
+        GrantAccess(
+            "shops",
+            Role.EDITOR,
+            "ana",
+            scope="/geo/us",
+            namespaces=("shop", "kitchen"),
+            applications=("till", "grill"),
+        ),
+    )
+    grant = granted(fleet, "shops")
+    assert grant.namespaces == ("kitchen", "shop")
+    assert grant.applications == ("grill", "till")
+    assert grant.coverage == Coverage(frozenset(grant.namespaces), frozenset(grant.applications))
+    assert granted(small_with(TEXAS), "texas").coverage is None
+
+
+def small_with(command: GrantAccess) -> Twin:
+    fleet = small()
+    give(fleet, command)
+    return fleet
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "says"),
+    [
+        (GrantAccess("g", Role.EDITOR, "ana", namespaces=("shp",)), NotFound, 'called "shp"'),
+        (GrantAccess("g", Role.EDITOR, "ana", applications=("tll",)), NotFound, 'called "tll"'),
+        (
+            GrantAccess("g", Role.EDITOR, "ana", namespaces=("shop", "shop")),
+            Invalid,
+            'the namespaces list "shop" twice',
+        ),
+        (
+            GrantAccess("g", Role.EDITOR, "ana", applications=("till", "till")),
+            Invalid,
+            'the applications list "till" twice',
+        ),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_a_grant_covers_what_is_there(command: GrantAccess, kind: type[TrellisError], says: str):
+    assert says in refused(kind, working(), command).message
+
+
+def test_what_a_grant_covers_has_changed_since():
+    fleet = working()
+    give(
+        fleet,
+        DefineNamespace("kitchen", title="Kitchen"),
+        DefineApplication("till", "shop", title="Till"),
+    )
+    for command in (
+        GrantAccess("g", Role.EDITOR, "ana", namespaces=("kitchen",)),
+        GrantAccess("g", Role.EDITOR, "ana", applications=("till",)),
+    ):
+        with pytest.raises(Conflict, match="has changed at revision 3"):
+            give(fleet, command, expected=2)
 
 
 def test_a_title_is_readable():

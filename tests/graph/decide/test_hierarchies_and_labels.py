@@ -16,9 +16,10 @@ from graph.model.command import (
     UpdateCluster,
     UpdateHierarchy,
 )
-from graph.model.errors import Conflict, Invalid, Rejected
+from graph.model.errors import Conflict, Invalid, NotFound, Rejected
 from graph.model.inventory import LabelType, Mode
 from graph.model.view import group_at
+from graph.model.workload_command import OrderHierarchies
 from small import give, small
 
 
@@ -61,6 +62,55 @@ def test_a_hierarchy_is_deleted_only_when_it_is_empty():
     with pytest.raises(Rejected) as refusal:
         give(fleet, DeleteHierarchy("ring"))
     assert refusal.value.reasons == ("@rings",)
+
+
+def order(fleet):
+    ranked = sorted(fleet.hierarchies(), key=lambda each: each.precedence)
+    return [each.name for each in ranked]
+
+
+def test_a_new_hierarchy_is_the_weakest():
+    fleet = small()
+    assert [each.precedence for each in (fleet.hierarchy("geo"), fleet.hierarchy("devices"))] == [
+        0,
+        -1,
+    ]
+    give(fleet, CreateHierarchy("ring"))
+    assert order(fleet) == ["ring", "devices", "geo"]
+
+
+def test_hierarchies_are_ordered_by_naming_all_of_them_weakest_first():
+    fleet = small()
+    give(fleet, CreateHierarchy("ring"))
+    give(fleet, OrderHierarchies(("geo", "ring", "devices")))
+    assert [fleet.hierarchy(name).precedence for name in ("geo", "ring", "devices")] == [0, 1, 2]
+    assert give(fleet, OrderHierarchies(("geo", "ring", "devices"))) == ()
+    give(fleet, CreateHierarchy("late"))
+    assert order(fleet) == ["late", "geo", "ring", "devices"]
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "says"),
+    [
+        ((), Invalid, "the order leaves out /devices, /geo"),
+        (("geo",), Invalid, "the order leaves out /devices"),
+        (("geo", "devices", "geo"), Invalid, 'the hierarchies list "geo" twice'),
+        (("geo", "devices", "rings"), NotFound, 'no hierarchy called "rings"'),
+    ],
+)
+def test_an_order_names_every_hierarchy_once(names, kind, says):
+    fleet = small()
+    with pytest.raises(kind, match=says) as refusal:
+        give(fleet, OrderHierarchies(names))
+    assert refusal.value.hint
+    assert order(fleet) == ["devices", "geo"]
+
+
+def test_an_order_is_refused_when_a_hierarchy_has_changed_since():
+    fleet = small()
+    give(fleet, UpdateHierarchy("geo", title="Places"))
+    with pytest.raises(Conflict, match="hierarchy:geo has changed at revision 2"):
+        give(fleet, OrderHierarchies(("geo", "devices")), expected=1)
 
 
 def test_a_label_keys_type_is_final():

@@ -33,13 +33,39 @@ from graph.model.command import (
     UpdateHierarchy,
 )
 from graph.model.errors import TrellisError
-from graph.model.inventory import LabelType, LabelValue, Mode
+from graph.model.inventory import Capacity, LabelType, LabelValue, Mode
 from graph.model.label import type_of
 from graph.model.names import GROUP_DEPTH_MAX
+from graph.model.ref import Kind
 from graph.model.view import path_of
+from graph.model.workload import Choice, LateBound
+from graph.model.workload_command import (
+    Assign,
+    DefineApplication,
+    DefineNamespace,
+    DeleteApplication,
+    DeleteNamespace,
+    LiftProhibition,
+    OrderHierarchies,
+    Prohibit,
+    RemoveLayer,
+    RemovePolicy,
+    SetLayer,
+    SetPolicy,
+    Unassign,
+)
 from story import Story
 from twin import Twin
 
+AT_WORK: tuple[Command, ...] = (
+    DefineNamespace("shop", quota=Capacity(4, 4)),
+    DefineNamespace("kitchen"),
+    DefineApplication("till", "shop", requests=Capacity(1, 1)),
+    DefineApplication("menu", "shop", depends_on=("till",)),
+    DefineApplication("grill", "kitchen"),
+    Assign("x", Choice("shop"), "/geo"),
+    SetLayer("x", "/geo", {"a": 1}, "till"),
+)
 VALUES: tuple[LabelValue, ...] = (1, 2, "small", "large", True)
 
 
@@ -66,6 +92,10 @@ class Teller:
             self.on_label,
             self.on_selector,
             self.on_grant,
+            self.on_namespace,
+            self.on_application,
+            self.on_assignment,
+            self.on_layer,
         )
         return [self.chance.choice(kinds)(fleet) for _ in range(self.chance.choice((1, 1, 2, 3)))]
 
@@ -132,7 +162,64 @@ class Teller:
         key, value = self.label()
         scopes = (self.path(fleet), f"{key} = {str(value).lower()}", "not cluster new-1", "all")
         role, scope = self.chance.choice(list(Role)), self.chance.choice(scopes)
-        return self.chance.choice((GrantAccess(name, role, "ana", scope=scope), RevokeAccess(name)))
+        covered = self.chance.choice(((), (), (self.namespace(),)))
+        grant = GrantAccess(name, role, "ana", scope=scope, namespaces=covered)
+        return self.chance.choice((grant, RevokeAccess(name)))
+
+    def on_namespace(self, fleet: Twin) -> Command:
+        name, size = self.namespace(), self.chance.choice((None, 2, 4))
+        quota = None if size is None else Capacity(size, size)
+        policy = SetPolicy("rule", (name,), registries=("a", "b")[: self.chance.randint(1, 2)])
+        return self.chance.choice(
+            (
+                DefineNamespace(name, quota=quota),
+                DefineNamespace(name, quota=quota),
+                DeleteNamespace(name),
+                policy,
+                RemovePolicy("rule"),
+                OrderHierarchies(tuple(each.name for each in fleet.hierarchies())[::-1]),
+            )
+        )
+
+    def on_application(self, fleet: Twin) -> Command:
+        name, other = self.chance.choices(("till", "menu", "grill"), k=2)
+        key, _ = self.label()
+        size = self.chance.choice((0, 1, 3))
+        define = DefineApplication(
+            name,
+            self.namespace(),
+            requires=self.chance.choice((None, f"has {key}", "namespace shop")),
+            depends_on=self.chance.choice(((), (other,))),
+            requests=Capacity(size, size),
+            late_bound=self.chance.choice(((), (LateBound("host", f"{{{key}}}"),))),
+        )
+        return self.chance.choice((define, define, DeleteApplication(name)))
+
+    def on_assignment(self, fleet: Twin) -> Command:
+        name, application = self.chance.choice("xy"), self.chance.choice(("till", "menu", "grill"))
+        texts = (self.path(fleet), "@one", "namespace shop", "namespace kitchen", "all")
+        selector = self.chance.choice(texts)
+        choice = Choice(self.namespace(), self.chance.choice(((), (application,))))
+        veto = Choice(applications=(application,))
+        return self.chance.choice(
+            (
+                Assign(name, choice, selector),
+                Assign(name, choice, selector),
+                Unassign(name),
+                Prohibit(name, veto, selector),
+                LiftProhibition(name),
+                SaveSelector("one", "namespace shop or all"),
+            )
+        )
+
+    def on_layer(self, fleet: Twin) -> Command:
+        name = self.chance.choice("xy")
+        application = self.chance.choice(("", "till", "menu"))
+        layer = SetLayer(name, self.path(fleet), {"a": self.chance.choice(VALUES)}, application)
+        return self.chance.choice((layer, layer, RemoveLayer(name)))
+
+    def namespace(self) -> str:
+        return self.chance.choice(("shop", "kitchen"))
 
     def label(self) -> tuple[str, LabelValue]:
         return self.chance.choice(("lanes", "size", "x")), self.chance.choice(VALUES)
@@ -153,6 +240,8 @@ class Teller:
 def tell(seed: int) -> tuple[Story, Teller]:
     teller = Teller(random.Random(seed))
     story = Story()
+    if seed % 2:
+        story.go_on(*AT_WORK)
     for length in (10, 25):
         story.start_here()
         for _ in range(teller.chance.randint(1, length)):
@@ -201,3 +290,5 @@ def test_stories_are_not_idle() -> None:
     told = [tell(seed)[0] for seed in range(100)]
     assert sum(len(story.touched) > 5 for story in told) > 50
     assert any(story.plan(Everything()).left for story in told)
+    for kind in (Kind.NAMESPACE, Kind.APPLICATION, Kind.ASSIGNMENT, Kind.LAYER, Kind.PROHIBITION):
+        assert sum(any(ref.kind is kind for ref in story.touched) for story in told) > 15, kind

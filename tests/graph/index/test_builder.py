@@ -12,7 +12,7 @@ from changes import random_changes, random_fleet
 from graph.index.builder import Draft, build, edit
 from graph.index.snapshot import Snapshot
 from graph.model.access import Grant, Role
-from graph.model.change import Change, Cursor, Entity, Numbers
+from graph.model.change import Change, Cursor, Entity, Numbers, ref_of
 from graph.model.inventory import (
     Cluster,
     Group,
@@ -25,6 +25,8 @@ from graph.model.inventory import (
 from graph.model.names import ClusterNumber, GroupNumber, Revision
 from graph.model.ref import Kind, Ref
 from graph.model.selector import And, Comparison, HasLabel, Under
+from graph.model.values import Values
+from graph.model.workload import Application, Assignment, Choice, LateBound, Layer, Namespace
 from twin import START, Twin, same_fleet
 
 NEXT = Cursor(Revision(2), "f" * 16)
@@ -232,28 +234,62 @@ def test_true_is_not_one(fleet: Snapshot) -> None:
 
 def test_a_saved_selector_is_known_by_what_it_mentions(fleet: Snapshot) -> None:
     saved = SavedSelector("texas", And((Under(TX), HasLabel("lanes"))))
+    texas = frozenset({Ref(Kind.SAVED_SELECTOR, "texas")})
     after = made(fleet, Change(None, saved))
-    assert after.mentioned_by(Ref(Kind.GROUP, TX)) == {"texas"}
-    assert after.mentioned_by(Ref(Kind.LABEL_KEY, "lanes")) == {"texas"}
+    assert after.referrers(Ref(Kind.GROUP, TX)) == texas
+    assert after.referrers(Ref(Kind.LABEL_KEY, "lanes")) == texas
     changed = made(after, Change(saved, replace(saved, selector=Under(NY))))
-    assert not changed.mentioned_by(Ref(Kind.GROUP, TX))
-    assert changed.mentioned_by(Ref(Kind.GROUP, NY)) == {"texas"}
-    assert after.mentioned_by(Ref(Kind.GROUP, TX)) == {"texas"}
+    assert not changed.referrers(Ref(Kind.GROUP, TX))
+    assert changed.referrers(Ref(Kind.GROUP, NY)) == texas
+    assert after.referrers(Ref(Kind.GROUP, TX)) == texas
 
 
-def test_a_grant_is_known_by_what_its_scope_mentions(fleet: Snapshot) -> None:
+def test_a_grant_is_known_by_what_its_scope_mentions_and_what_it_covers(fleet: Snapshot) -> None:
     grant = Grant("texas", Role.READER, And((Under(TX), HasLabel("lanes"))), subject="ana")
+    texas = frozenset({Ref(Kind.GRANT, "texas")})
     after = made(fleet, Change(None, grant))
     assert after.grant("texas") == grant
-    assert after.granted_by(Ref(Kind.GROUP, TX)) == {"texas"}
-    assert not after.mentioned_by(Ref(Kind.GROUP, TX)), "that is about saved selectors"
-    changed = made(after, Change(grant, replace(grant, scope=Under(NY))))
-    assert not changed.granted_by(Ref(Kind.LABEL_KEY, "lanes"))
-    assert changed.granted_by(Ref(Kind.GROUP, NY)) == {"texas"}
+    assert after.referrers(Ref(Kind.GROUP, TX)) == texas
+    changed = made(after, Change(grant, replace(grant, scope=Under(NY), namespaces=("pos",))))
+    assert not changed.referrers(Ref(Kind.LABEL_KEY, "lanes"))
+    assert changed.referrers(Ref(Kind.GROUP, NY)) == texas
+    assert changed.referrers(Ref(Kind.NAMESPACE, "pos")) == texas
     gone = made(changed, Change(changed.grant("texas"), None))
     assert not gone.grants()
-    assert not gone.granted_by(Ref(Kind.GROUP, NY))
-    assert after.granted_by(Ref(Kind.GROUP, TX)) == {"texas"}
+    assert not gone.referrers(Ref(Kind.GROUP, NY))
+    assert after.referrers(Ref(Kind.GROUP, TX)) == texas
+
+
+def test_an_object_of_the_workload_is_known_by_everything_it_names(fleet: Snapshot) -> None:
+    pos, till = (
+        Namespace("pos"),
+        Application("till", "pos", late_bound=(LateBound("a", "{lanes}"),)),
+    )
+    grill = Application("grill", "pos", requires=HasLabel("lanes"), depends_on=("till",))
+    spread = Assignment("spread", Choice("pos", ("till",)), Under(TX))
+    layer = Layer("texas", Under(TX), Values.of({"a": 1}), "till")
+    after = made(fleet, *(Change(None, each) for each in (pos, till, grill, spread, layer)))
+    assert after.workload.applications == {"till": till, "grill": grill}
+    of_pos = {Ref(Kind.APPLICATION, "till"), Ref(Kind.APPLICATION, "grill"), ref_of(spread)}
+    assert after.referrers(ref_of(pos)) == of_pos
+    assert after.referrers(ref_of(till)) == {ref_of(grill), ref_of(spread), ref_of(layer)}
+    assert after.referrers(Ref(Kind.GROUP, TX)) == {ref_of(spread), ref_of(layer)}
+    assert after.referrers(Ref(Kind.LABEL_KEY, "lanes")) == {ref_of(till), ref_of(grill)}
+    changed = made(after, Change(grill, replace(grill, depends_on=())), Change(layer, None))
+    assert changed.referrers(ref_of(till)) == {ref_of(spread)}
+    assert after.workload.layers == {"texas": layer}
+    assert changed.workload.layers == {}
+    assert not fleet.workload.applications
+
+
+def test_a_draft_shows_who_names_what_while_it_is_made(fleet: Snapshot) -> None:
+    draft = edit(fleet)
+    saved = SavedSelector("texas", Under(TX))
+    draft.apply([Change(None, saved)])
+    assert draft.referrers(Ref(Kind.GROUP, TX)) == {ref_of(saved)}
+    draft.apply([Change(saved, None)])
+    assert not draft.referrers(Ref(Kind.GROUP, TX))
+    assert not draft.freeze(NEXT).catalog.referrers
 
 
 def test_a_draft_shows_its_own_writes_and_its_base_does_not(fleet: Snapshot) -> None:

@@ -13,6 +13,9 @@ from graph.model.names import counted, did_you_mean, nearest, quoted, shortened
         (2_431, "cluster", "2,431 clusters"),
         (1, "batch", "1 batch"),
         (1_000, "batch", "1,000 batches"),
+        (1, "policy", "1 policy"),
+        (2, "policy", "2 policies"),
+        (2, "label key", "2 label keys"),
     ],
 )
 def test_a_count_has_its_noun(count: int, noun: str, said: str) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import orjson
@@ -31,6 +32,7 @@ from graph.model.selector import (
     Everything,
     Except,
     HasLabel,
+    InNamespace,
     IsCluster,
     LabelIn,
     LabelIs,
@@ -85,6 +87,7 @@ clauses = st.one_of(
     st.builds(HasLabel, names),
     st.builds(IsCluster, numbers),
     st.builds(Saved, names),
+    st.builds(InNamespace, names),
 )
 
 
@@ -116,7 +119,15 @@ clusters = st.builds(
 entities: st.SearchStrategy[Entity] = st.one_of(
     clusters,
     st.builds(Group, numbers, names, st.none() | numbers, names, texts, revisions),
-    st.builds(Hierarchy, names, st.sampled_from(Mode), st.booleans(), texts, revisions),
+    st.builds(
+        Hierarchy,
+        names,
+        st.sampled_from(Mode),
+        st.booleans(),
+        texts,
+        st.integers(-(2**40), 2**40),
+        revisions,
+    ),
     st.builds(
         LabelKey,
         names,
@@ -127,7 +138,18 @@ entities: st.SearchStrategy[Entity] = st.one_of(
         revisions,
     ),
     st.builds(SavedSelector, names, selectors, texts, revisions),
-    st.builds(Grant, names, st.sampled_from(Role), selectors, texts, texts, texts, revisions),
+    st.builds(
+        Grant,
+        names,
+        st.sampled_from(Role),
+        selectors,
+        texts,
+        texts,
+        texts,
+        st.lists(names, max_size=3).map(tuple),
+        st.lists(names, max_size=3).map(tuple),
+        revisions,
+    ),
 )
 moments = st.datetimes(datetime(1970, 1, 1), datetime(9000, 1, 1)).map(
     lambda moment: moment.replace(microsecond=moment.microsecond // 1000 * 1000, tzinfo=UTC)
@@ -156,15 +178,20 @@ def test_opening_hours_come_back_from_their_bytes(week: OpeningHours) -> None:
     assert decode_hours(encode_hours(week)) == week
 
 
-@given(st.lists(st.tuples(entities, st.booleans(), st.booleans()), max_size=4), texts, moments)
+@given(
+    st.lists(st.tuples(entities, st.booleans(), st.booleans()), max_size=4),
+    texts,
+    moments,
+    st.integers(0, 2**40),
+)
 def test_every_changeset_comes_back_from_its_body(
-    states: list[tuple[Entity, bool, bool]], reason: str, moment: datetime
+    states: list[tuple[Entity, bool, bool]], reason: str, moment: datetime, loss: int
 ) -> None:
     changes = tuple(
         Change(entity if before or not after else None, entity if after else None)
         for entity, before, after in states
     )
-    changeset = Changeset(Revision(3), moment, "ann", reason, changes, "f" * 64)
+    changeset = Changeset(Revision(3), moment, "ann", reason, changes, loss, "f" * 64)
     body = encode_body(changeset)
     assert decode_body(body, "f" * 64) == changeset
     assert encode_body(decode_body(body, "")) == body
@@ -218,6 +245,9 @@ def test_the_written_form_stays_as_it_is() -> None:
         b'{"actor":"ann","at":"2026-11-01T00:00:00.000Z","changes":[["saved_selector",null,'
         b'{"changed":0,"name":"pilot","selector":["under",2],"title":"Pilot"}]],'
         b'"reason":"why","revision":1}'
+    )
+    assert encode_body(replace(changeset, accepted_loss=7)) == (
+        b'{"accepted_loss":7,' + body.removeprefix(b"{")
     )
     assert genesis("0") == "74669db32b2ed6ed3274ff89d2ef7b14d4f4c712ceb8b5306ffdb3f1a09e7f95"
     assert (

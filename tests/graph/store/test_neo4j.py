@@ -10,17 +10,45 @@ from typing import Any, LiteralString
 
 import neo4j
 import pytest
+from neo4j.exceptions import ConstraintError
 
 from graph.model.errors import Conflict, Invalid, Unavailable
-from graph.model.inventory import Cluster, Group
+from graph.model.inventory import Cluster, Group, Hierarchy
 from graph.model.names import GroupNumber
-from graph.model.selector import Everything
+from graph.model.selector import Everything, InNamespace
+from graph.model.workload import Assignment, Choice
 from graph.store.neo4j import Neo4jStore, Timeouts
+from graph.store.neo4j_links import LABELS
 from graph.store.neo4j_migrations import MIGRATIONS, SCHEMA_VERSION
 from graph.store.port import Entry
-from history import BUSINESS, GRANTS, SELECTORS, History, at, by_ref, cluster, exact, group
+from history import (
+    BUSINESS,
+    FULL_CLUSTER,
+    GRANTS,
+    SELECTORS,
+    History,
+    at,
+    by_ref,
+    cluster,
+    exact,
+    group,
+    replay,
+)
 from neo4j_process import free_port
 from neo4j_server import Server, server
+from workload_samples import (
+    ASSIGNMENTS,
+    COVERED,
+    DRAWER,
+    FULL_WORKLOAD,
+    KITCHEN,
+    LAYERS,
+    MENU,
+    POLICIES,
+    POS,
+    PROHIBITIONS,
+    TILL,
+)
 
 pytestmark = pytest.mark.neo4j
 
@@ -58,6 +86,10 @@ def look(where: Server, text: LiteralString) -> list[list[Any]]:
         return [record.values() for record in driver.execute_query(text).records]
 
 
+SMALL_WORKLOAD = (
+    *(POS, KITCHEN, TILL, MENU, DRAWER, *ASSIGNMENTS, PROHIBITIONS[0]),
+    *(*LAYERS, POLICIES[0], *COVERED),
+)
 PATHS: LiteralString = "MATCH (g:Group) RETURN g.path ORDER BY g.path"
 
 
@@ -137,6 +169,121 @@ async def test_grants_are_read_by_people_and_point_at_the_groups_they_name(
     assert look(where, seen) == [["texas", "editor", "ana", None, []]]
 
 
+RELATIONSHIPS: LiteralString = """
+MATCH (one)-[r]->(other)
+WHERE one:SavedSelector|Grant|Namespace|Application|Assignment|Prohibition|Layer|Policy
+RETURN labels(one)[0], one.name, type(r), labels(other)[0], coalesce(other.path, other.name)
+"""
+
+
+def relationships(where: Server) -> set[str]:
+    """What objects name, as lines to read."""
+    return {
+        f"{label} {name} {kind} {other} {called}"
+        for label, name, kind, other, called in look(where, RELATIONSHIPS)
+    }
+
+
+async def test_the_workload_is_read_by_people(where: Server, history: History) -> None:
+    await history.put(*SELECTORS[:1], FULL_CLUSTER, *SMALL_WORKLOAD)
+    assert relationships(where) == {
+        "SavedSelector pilot NAMES Group /geo/us/tx",
+        "Application till IN_NAMESPACE Namespace pos",
+        "Application till DEPENDS_ON Application menu",
+        "Application till DEPENDS_ON Application drawer",
+        "Application till NAMES LabelKey lanes",
+        "Application till NAMES LabelKey size",
+        "Application till NAMES SavedSelector pilot",
+        "Application menu IN_NAMESPACE Namespace kitchen",
+        "Application drawer IN_NAMESPACE Namespace pos",
+        "Assignment tills CHOOSES Namespace pos",
+        "Assignment tills CHOOSES Application till",
+        "Assignment tills CHOOSES Application drawer",
+        "Assignment tills NAMES Group /geo/us/tx",
+        "Assignment gold CHOOSES Namespace kitchen",
+        "Assignment gold NAMES Namespace pos",
+        "Prohibition no-menu CHOOSES Application menu",
+        "Prohibition no-menu NAMES Group /devices/grill",
+        "Layer till-texas CONFIGURES Application till",
+        "Layer till-texas NAMES Group /geo/us/tx",
+        "Layer till-here CONFIGURES Application till",
+        "Layer till-here NAMES Cluster us-tx-full",
+        "Policy house-rules GOVERNS Namespace pos",
+        "Policy house-rules GOVERNS Namespace kitchen",
+        "Grant grill-maker COVERS Application till",
+        "Grant grill-maker COVERS Application menu",
+        "Grant grill-maker NAMES Group /devices/grill",
+        "Grant franchise COVERS Namespace pos",
+        "Grant franchise COVERS Namespace kitchen",
+    }
+    seen = look(
+        where,
+        "MATCH (a:Application {name: 'till'}) "
+        "RETURN a.owner, a.labels, a.reconcilers, a.requestsCpuMillicores, a.reads",
+    )
+    assert seen == [
+        ["retail", ["tier=gold"], ["flux", "argocd"], 100, ["telemetry", "channel"]],
+    ]
+
+
+async def test_a_definition_that_changes_or_goes_leaves_no_relationship_behind(
+    where: Server, history: History
+) -> None:
+    await history.put(*SELECTORS[:1], FULL_CLUSTER, *SMALL_WORKLOAD)
+    await history.put(
+        Assignment("tills", Choice("pos", ("drawer",)), Everything()),
+        replace(TILL, depends_on=("drawer",), requires=None, late_bound=()),
+        replace(LAYERS[0], selector=InNamespace("kitchen")),
+        gone=[POLICIES[0], *COVERED, PROHIBITIONS[0], LAYERS[1]],
+    )
+    assert relationships(where) == {
+        "SavedSelector pilot NAMES Group /geo/us/tx",
+        "Application till IN_NAMESPACE Namespace pos",
+        "Application till DEPENDS_ON Application drawer",
+        "Application menu IN_NAMESPACE Namespace kitchen",
+        "Application drawer IN_NAMESPACE Namespace pos",
+        "Assignment tills CHOOSES Namespace pos",
+        "Assignment tills CHOOSES Application drawer",
+        "Assignment gold CHOOSES Namespace kitchen",
+        "Assignment gold NAMES Namespace pos",
+        "Layer till-texas CONFIGURES Application till",
+        "Layer till-texas NAMES Namespace kitchen",
+    }
+
+
+async def test_what_is_written_again_keeps_what_points_at_it(
+    where: Server, history: History
+) -> None:
+    await history.put(*SELECTORS[:1], FULL_CLUSTER, *SMALL_WORKLOAD)
+    before = relationships(where)
+    await history.put(replace(POS, title="Tills"), replace(MENU, title="Menu"))
+    await history.put(replace(SELECTORS[0], title=""), replace(FULL_CLUSTER, title=""))
+    assert relationships(where) == before
+
+
+@pytest.mark.parametrize("label", [*LABELS.values()])
+async def test_a_name_is_there_once_for_each_kind(
+    where: Server, history: History, label: LiteralString
+) -> None:
+    with pytest.raises(ConstraintError):
+        look(where, f"UNWIND [1, 2] AS n CREATE (:{label} {{name: 'same'}})")
+
+
+async def test_a_changeset_says_which_loss_was_accepted(where: Server, history: History) -> None:
+    await history.commit(Entry(replace(history.changeset(cluster(1)), accepted_loss=7)))
+    found = look(where, "MATCH (n:Changeset) RETURN n.acceptedLoss ORDER BY n.revision")
+    assert found == [[None], [7]]
+
+
+async def test_a_definition_that_somebody_cut_off_is_not_believed(
+    where: Server, store: Neo4jStore, history: History
+) -> None:
+    await history.put(KITCHEN, MENU)
+    look(where, "MATCH (:Application)-[r:IN_NAMESPACE]->() DELETE r")
+    with pytest.raises(Invalid, match="does not fit together"):
+        await store.load()
+
+
 async def test_no_changeset_has_a_relationship(where: Server, history: History) -> None:
     await history.put(cluster(1))
     found = look(where, "MATCH (n:Changeset|Receipt|Clock)--() RETURN count(*)")
@@ -179,6 +326,65 @@ async def test_a_record_from_before_grants_takes_them(where: Server, history: Hi
     await again.put(GRANTS[0])
     assert exact(by_ref((await store.load()).entities)) == exact(again.facts)
     await store.close()
+
+
+WORKLOAD_CONSTRAINTS: tuple[LiteralString, ...] = (
+    *("namespace", "application", "assignment", "prohibition", "layer", "policy"),
+)
+
+
+async def make_older(where: Server, history: History) -> None:
+    """Make the record what it was in schema version 3: selectors pointed at groups alone."""
+    await history.put(*SELECTORS, *GRANTS, FULL_CLUSTER)
+    for name in WORKLOAD_CONSTRAINTS:
+        look(where, f"DROP CONSTRAINT {name} IF EXISTS")
+    look(where, "MATCH (h:Hierarchy) REMOVE h.precedence")
+    look(where, "MATCH ()-[r:NAMES]->(other) WHERE NOT other:Group DELETE r")
+    look(where, "MATCH ()-[r]->() REMOVE r.place")
+    look(where, "MATCH (k:Clock) SET k.schema = 3")
+
+
+async def test_a_record_from_before_the_workload_keeps_all_it_had(
+    where: Server, history: History
+) -> None:
+    await history.put(*SELECTORS, *GRANTS, FULL_CLUSTER)
+    linked = relationships(where)
+    await make_older(where, history)
+    assert relationships(where) < linked
+    store = await opened(where)
+    facts = await store.load()
+    assert exact(by_ref(facts.entities)) == exact(history.facts)
+    assert {each.precedence for each in facts.entities if isinstance(each, Hierarchy)} == {0}
+    assert (await store.head()).cursor == history.cursor
+    await store.close()
+    assert look(where, "MATCH (k:Clock) RETURN k.schema") == [[SCHEMA_VERSION]]
+    assert relationships(where) == linked
+
+
+async def test_a_record_from_before_the_workload_takes_one(where: Server, history: History) -> None:
+    await make_older(where, history)
+    store = await opened(where)
+    found = {name for (name,) in look(where, "SHOW CONSTRAINTS YIELD name")}
+    assert found.issuperset(WORKLOAD_CONSTRAINTS)
+    again = await History.of(store)
+    await again.put(*FULL_WORKLOAD)
+    facts = await store.load()
+    assert exact(by_ref(facts.entities)) == exact(again.facts)
+    replayed = await replay(store.changesets(after=facts.head.horizon))
+    assert exact(replayed) == exact(again.facts)
+    await store.close()
+
+
+async def test_an_application_of_another_program_beside_an_older_record_is_left_alone(
+    where: Server, history: History
+) -> None:
+    await make_older(where, history)
+    look(where, "CREATE (:Application {title: 'of somebody else'})")
+    with pytest.raises(Invalid, match="no record of trellis"):
+        await opened(where)
+    assert look(where, "MATCH (k:Clock) RETURN k.schema") == [[3]]
+    found = {name for (name,) in look(where, "SHOW CONSTRAINTS YIELD name")}
+    assert found.isdisjoint(WORKLOAD_CONSTRAINTS)
 
 
 async def test_a_newer_schema_is_refused_and_left_alone(where: Server, history: History) -> None:

@@ -19,6 +19,7 @@ from graph.model.inventory import (
     SavedSelector,
 )
 from graph.model.names import ClusterNumber, GroupNumber
+from graph.model.workload import Assignment, Choice, Namespace
 from graph.targeting.evaluate import evaluate
 from graph.targeting.parser import parse
 from twin import Twin
@@ -118,5 +119,19 @@ def save(twin: Twin) -> Callable[[str, str], None]:
     def put(name: str, text: str) -> None:
         saved = SavedSelector(name, parse(text, twin))
         twin.put(ref_of(saved), saved)
+
+    return put
+
+
+@pytest.fixture
+def assign(twin: Twin) -> Callable[..., None]:
+    """Make a namespace, with assignments by name if any are given."""
+
+    def put(namespace: str, **texts: str) -> None:
+        own = Namespace(namespace)
+        twin.put(ref_of(own), own)
+        for name, text in texts.items():
+            assignment = Assignment(name, Choice(namespace), parse(text, twin))
+            twin.put(ref_of(assignment), assignment)
 
     return put

@@ -83,15 +83,26 @@ def applied(text: str, completion: Completion) -> str:
         ("/geo an|", ["and"]),
         ("not not|", []),
         ("@fl|", ["flagship"]),
-        ("namespace |", []),
+        ("namespace |", ["back-office", "pos"]),
+        ("namespace ba|", ["back-office"]),
+        ("name|", ["namespace"]),
+        ("/n/|", ["back-office", "pos"]),
+        ("/geo or /n/off|", ["back-office"]),
+        ("only /n/|", []),
         ("fr|", ["/franchise"]),
         ("clus|", ['"cluster"', "cluster"]),
     ],
 )
 def test_a_place_is_completed_with_what_may_stand_there(
-    typed: str, expected: list[str], twin: Twin, save: Callable[[str, str], None]
+    typed: str,
+    expected: list[str],
+    twin: Twin,
+    save: Callable[[str, str], None],
+    assign: Callable[..., None],
 ) -> None:
     save("flagship", "size = large and lanes > 2")
+    assign("back-office")
+    assign("pos", stores="/geo")
     assert offered(twin, typed) == expected
 
 

@@ -17,6 +17,7 @@ from graph.model.selector import (
     And,
     Comparison,
     HasLabel,
+    InNamespace,
     LabelIn,
     LabelIs,
     Matching,
@@ -39,7 +40,7 @@ WORDS = re.compile(
     r"COLLECT|UNWIND|MATCH|WHERE|RETURN|WITH|ORDER|BY|AS|AND|OR|NOT|IN|IS|NULL|DISTINCT"
     r"|Cluster|Group|LabelValue|MEMBER_OF|CHILD_OF|LABELLED"
     r"|number|name|key|value|base|rest|cluster|label|path|end|step|wanted|fleet"
-    r"|kept|one|n|range|reduce|nodes|all|saved\d+"
+    r"|kept|one|n|range|reduce|nodes|all|nothing|saved\d+|namespace\d+"
     r"|named|under|only|has|equal|differs|below|at_most|above|at_least|among|(?:only_)?matching\d+|\d+"
 )
 
@@ -101,6 +102,30 @@ def test_a_saved_selector_is_worked_out_once_and_before_it_is_used(
     assert text.count("equal[0]") == 1
 
 
+def test_a_namespace_is_written_out_as_the_union_of_its_assignments(
+    twin: Twin, assign: Callable[..., None]
+) -> None:
+    assign("pos", east="/geo/us/northeast", large="size = large")
+    statement = compile_cypher(parse("namespace pos or not namespace pos", twin), twin)
+    assert statement.text.count(" AS namespace0") == 1
+    assert "reduce(kept = [], one IN [under[0], equal[0]]" in statement.text
+    assert_only_our_words(statement.text)
+
+
+def test_a_namespace_that_assigns_nothing_is_still_a_statement(
+    twin: Twin, assign: Callable[..., None]
+) -> None:
+    assign("pos")
+    text = compile_cypher(parse("namespace pos", twin), twin).text
+    assert text.splitlines() == [
+        "WITH",
+        "  [] AS nothing",
+        "WITH *, [] AS namespace0",
+        "UNWIND namespace0 AS number",
+        "RETURN number ORDER BY number",
+    ]
+
+
 def test_saved_selectors_that_name_each_other_twice_do_not_multiply(twin: Twin) -> None:
     base = SavedSelector("s0", HasLabel("size"))
     twin.put(ref_of(base), base)
@@ -149,7 +174,7 @@ def test_nothing_anybody_named_is_ever_in_a_statement(seed: int) -> None:
         assert_only_our_words(statement.text)
         used = set(re.findall(r"\$(\w+)", statement.text))
         assert used == set(statement.parameters)
-        named = {clause for clause in clauses(selector) if isinstance(clause, Saved)}
+        named = {clause for clause in clauses(selector) if isinstance(clause, Saved | InNamespace)}
         assert named or statement.text.count("WITH *") == 0
 
 

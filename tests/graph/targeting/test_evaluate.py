@@ -19,17 +19,21 @@ from graph.model.selector import (
     Everything,
     Except,
     HasLabel,
+    InNamespace,
     LabelIs,
     Not,
     Or,
     Saved,
     Selector,
 )
+from graph.model.workload import Assignment, Choice, Namespace
 from graph.targeting.evaluate import FEW, count, evaluate
+from graph.targeting.holds import holds
 from graph.targeting.parser import parse
 from graph.targeting.plan import Plan
 from twin import Twin, twin_select
 
+Assign = Callable[..., None]
 Chosen = Callable[[str], set[str]]
 EVERYONE = {"ny-1", "ny-2", "ma-1", "or-1", "us-hq", "2"}
 
@@ -115,6 +119,27 @@ def test_a_saved_selector_stands_for_its_selector(
     assert chosen("@big except @big-east") == {"or-1"}
 
 
+def test_a_namespace_is_the_union_of_its_assignments(
+    chosen: Chosen, save: Callable[[str, str], None], assign: Assign
+) -> None:
+    save("big", "size = large")
+    assign("pos", east="/geo/us/northeast and @big", west="/geo/us/west")
+    assign("grill", grills="/devices/grill")
+    assert chosen("namespace pos") == {"ny-1", "ny-2", "or-1"}
+    assert chosen("/n/pos except namespace grill") == {"or-1"}
+    assert chosen("not namespace pos and has lanes") == {"ma-1"}
+
+
+def test_a_namespace_without_assignments_chooses_nothing(chosen: Chosen, assign: Assign) -> None:
+    assign("pos")
+    assert chosen("namespace pos") == set()
+    assert chosen("not namespace pos") == EVERYONE
+
+
+def test_a_namespace_that_is_not_in_the_view_chooses_nothing_in_it(twin: Twin) -> None:
+    assert count(InNamespace("pos"), twin) == 0
+
+
 def put_saved(twin: Twin, name: str, selector: Selector) -> None:
     saved = SavedSelector(name, selector)
     twin.put(ref_of(saved), saved)
@@ -133,6 +158,19 @@ def test_a_chain_of_saved_selectors_may_be_longer_than_python_recurses(twin: Twi
     for level in range(1_500):
         put_saved(twin, f"s{level + 1}", Not(Saved(f"s{level}")))
     assert count(Saved("s1500"), twin) == 3
+
+
+def test_a_chain_of_namespaces_may_be_longer_than_python_recurses(
+    twin: Twin, assign: Assign
+) -> None:
+    assign("n0", a0="size = large")
+    facts = list(twin.entities())
+    for level in range(1_500):
+        name, below = f"n{level + 1}", InNamespace(f"n{level}")
+        facts += [Namespace(name), Assignment(f"a{level + 1}", Choice(name), Not(below))]
+    snapshot = build(facts, cursor=twin.cursor, numbers=twin.numbers)
+    assert count(InNamespace("n1500"), snapshot) == 3
+    assert holds(InNamespace("n1500"), ClusterNumber(0), snapshot)
 
 
 def test_a_cycle_that_should_not_exist_is_an_error_and_not_a_hang(twin: Twin) -> None:

@@ -18,8 +18,7 @@ from graph.model.selector import And, Not, Or, Saved
 from graph.model.view import group_at
 from graph.targeting.cycles import in_order
 from graph.targeting.explain import Explanation, Reason, explain
-from graph.targeting.facts import facts_of, holds
-from graph.targeting.flip import known_saved
+from graph.targeting.facts import facts_of, known_names, true_of
 from graph.targeting.parser import parse
 from graph.targeting.step import JoinGroup, after
 from twin import Twin, twin_select
@@ -265,13 +264,51 @@ def test_a_cluster_that_is_not_there_cannot_be_explained(twin: Twin) -> None:
         explain(parse("all", twin), ClusterNumber(99), twin)
 
 
+def test_a_namespace_is_opened_into_its_assignments(
+    twin: Twin, assign: Callable[..., None]
+) -> None:
+    assign("pos", east="/geo/us/northeast", hq="cluster us-hq", large="size = large")
+    found = why("ny-1", "namespace pos", twin)
+    assert found.holds
+    assert found.reason.fact == "assignments east and large choose it"
+    assert found.reason.about == (Ref(Kind.ASSIGNMENT, "east"), Ref(Kind.ASSIGNMENT, "large"))
+    told = [(each.text, each.holds) for each in found.reason.parts]
+    assert told == [("/geo/us/northeast", True), ("cluster us-hq", False), ("size = large", True)]
+    assert found.proposal == "leave /geo/us/northeast/ny, then remove label size"
+    assert why("or-1", "not namespace pos", twin).proposal == "remove label size"
+
+
+def test_a_namespace_that_does_not_choose_a_cluster_says_what_would(
+    twin: Twin, assign: Callable[..., None]
+) -> None:
+    assign("pos", east="/geo/us/northeast and lanes > 1", west="/geo/us/west")
+    found = why("2", "namespace pos", twin)
+    assert found.reason.fact == "no assignment chooses it"
+    assert found.proposal == "join /geo/us/west"
+    assign("empty")
+    assert why("2", "namespace empty", twin).nearest is None
+    assert why("2", "namespace empty", twin).reason.fact == "no assignment chooses it"
+
+
+def test_a_namespace_is_not_opened_if_one_of_its_assignments_may_not_be_read(
+    twin: Twin, assign: Callable[..., None]
+) -> None:
+    assign("pos", open="/geo/us/west", secret="size = large")
+    secret = parse("size = large", twin)
+    selector = parse("namespace pos", twin)
+    found = explain(selector, ClusterNumber(0), twin, readable=lambda each: each != secret)
+    assert found.holds
+    assert (found.reason.fact, found.reason.about, found.reason.parts) == ("", (), ())
+    assert found.nearest is None
+
+
 @pytest.mark.parametrize("seed", range(24))
 def test_reasons_and_flips_are_true_for_any_fleet(seed: int) -> None:
     rng = Random(seed)
     twin = Twin.of(random_fleet(rng, clusters=8))
     for _ in range(6):
         selector = random_selector(rng, twin, depth=3)
-        saved = in_order(selector, twin)
+        meanings = in_order(selector, twin)
         members = twin_select(selector, twin)
         for cluster in twin.clusters():
             found = explain(selector, cluster.number, twin)
@@ -281,7 +318,7 @@ def test_reasons_and_flips_are_true_for_any_fleet(seed: int) -> None:
                 facts = facts_of(cluster.number, cluster.labels, cluster.memberships, twin)
                 changed = after(found.nearest, facts, twin)
                 assert changed is not None
-                flipped = holds(selector, changed, known_saved(saved, changed))
+                flipped = true_of(selector, changed, known_names(meanings, changed))
                 assert flipped is not found.holds
 
 

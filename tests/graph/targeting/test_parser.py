@@ -17,6 +17,7 @@ from graph.model.selector import (
     Everything,
     Except,
     HasLabel,
+    InNamespace,
     IsCluster,
     LabelIn,
     LabelIs,
@@ -275,13 +276,29 @@ def test_every_unknown_name_is_an_error_with_the_nearest_that_exist(
     assert near[0] in error.hint
 
 
-@pytest.mark.parametrize("text", ["namespace grill", "/n/grill"])
-def test_a_namespace_is_read_and_not_found_while_there_are_none(text: str, twin: Twin) -> None:
+@pytest.mark.parametrize("text", ["all and namespace grill", "all and /n/grill"])
+def test_a_namespace_is_looked_up_and_the_nearest_are_told(
+    text: str, twin: Twin, assign: Callable[..., None]
+) -> None:
     error = refusal(text, twin)
     assert isinstance(error, SelectorNotFound)
     assert error.message == 'no namespace called "grill"'
     assert pointed_at(error) == "grill"
-    assert "no namespaces" in error.hint
+    assert error.hint == "namespaces: none yet"
+    assign("grills")
+    assign("pos")
+    error = refusal(text, twin)
+    assert isinstance(error, SelectorNotFound)
+    assert error.nearest == ("grills",)
+    assert error.hint == "did you mean grills?  namespaces: grills, pos"
+    assign("grill")
+    assert parse(text, twin) == And((Everything(), InNamespace("grill")))
+
+
+@pytest.mark.parametrize("text", ["only /n/grill", "/n/grill/more", "/n", "only namespace grill"])
+def test_a_namespace_is_no_group(text: str, twin: Twin, assign: Callable[..., None]) -> None:
+    assign("grill")
+    assert isinstance(refusal(text, twin), SelectorInvalid)
 
 
 def test_a_long_list_of_names_is_cut_in_the_hint(twin: Twin) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from changes import random_fleet, random_selector
 from graph.model.errors import NotFound, SelectorInvalid, SelectorNotFound, Span, TrellisError
+from graph.model.selector import InNamespace, Not
 from graph.targeting.normal import CLAUSES_MAX, DEPTH_MAX, LIST_LENGTH_MAX, normal
 from graph.targeting.parser import parse
 from graph.targeting.structured import from_structured, to_structured
@@ -130,9 +132,13 @@ def test_text_inside_keeps_its_column(twin: Twin) -> None:
     assert caught.value.span == Span(column=14, length=3)
 
 
-def test_a_missing_namespace_is_not_found_here_as_well(twin: Twin) -> None:
+def test_a_namespace_is_given_by_its_name(twin: Twin, assign: Callable[..., None]) -> None:
     with pytest.raises(NotFound, match="no namespace called"):
         from_structured({"namespace": "grill"}, twin)
+    assign("grill")
+    data = {"not": {"namespace": "grill"}}
+    assert from_structured(data, twin) == Not(InNamespace("grill"))
+    assert to_structured(Not(InNamespace("grill")), twin) == data
 
 
 def nested(depth: int) -> dict[str, Any]:

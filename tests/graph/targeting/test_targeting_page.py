@@ -37,8 +37,9 @@ def blocks(language: str) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def flagship(save: Callable[[str, str], None]) -> None:
+def stored(save: Callable[[str, str], None], assign: Callable[..., None]) -> None:
     save("flagship", "size = large and lanes > 2")
+    assign("pos", flagships="@flagship", fryers="/devices/fryer")
 
 
 def code(cell: str) -> str:
