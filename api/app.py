@@ -35,7 +35,7 @@ from api.web.quota import Quota
 from graph.engine import Engine
 
 GRAPHQL = "/graphql"
-EXPORT = "/export/clusters."
+EXPORTS = ("/export/clusters.", "/export/chargeback.")
 
 
 class App:
@@ -56,7 +56,7 @@ class App:
             if path == GRAPHQL:
                 await self._graphql(scope, receive, send)
                 return
-            if path.startswith(EXPORT):
+            if path.startswith(EXPORTS):
                 await self._export(scope, receive, send)
                 return
         elif scope["type"] == "websocket" and path == GRAPHQL:

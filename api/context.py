@@ -8,6 +8,7 @@ from datetime import datetime
 from api.caller.identity import Identified
 from api.settings import ApiSettings
 from graph.access import Access
+from graph.effective.reading import Reading
 from graph.engine import Engine
 from graph.index.snapshot import Snapshot
 from graph.model.access import Actor
@@ -38,6 +39,8 @@ class Context:
     """Rows of the trees it has read; there is a bound on them all."""
     fresh: bool = False
     """Whether the answer read something that is not of the revision alone, as an age."""
+    imagined: dict[int, Reading] = field(default_factory=dict[int, "Reading"])
+    """What would run where in views of a preview, which are of no revision, by the view's id."""
     behind: Revision | None = None
     """A revision this process has not reached yet, and which the request asked for."""
 
@@ -74,6 +77,10 @@ class Context:
                 )
             self.earlier.add(when)  # before waiting: other fields of the request ask meanwhile
         return self.engine.seen(self.access, await self.engine.as_of(when))
+
+    async def reading(self, view: FleetView) -> Reading:
+        """What runs where in ``view``, as far as it shows that."""
+        return self.imagined.get(id(view)) or await self.engine.reading(view)
 
     def count_tree_rows(self, rows: int) -> None:
         """Refuse trees that together have more rows than one request may read."""

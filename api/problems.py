@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from secrets import token_hex
 from typing import Any
 
@@ -28,6 +28,9 @@ BAD_REQUEST = "BAD_REQUEST"
 """The code of a document or variables that GraphQL itself refuses."""
 INTERNAL = "INTERNAL"
 """The code of a fault of ours."""
+
+_UNSAID = frozenset({"choice"})
+"""Steps of the core's commands that inputs do not have: its fields are theirs."""
 
 _log = logging.getLogger(__name__)
 
@@ -106,7 +109,7 @@ def extensions_of(error: TrellisError) -> dict[str, Any]:
     """What programs read of ``error``."""
     found: dict[str, Any] = {"code": error.code, "hint": error.hint}
     if error.path:
-        found["path"] = [str(step) for step in error.path]
+        found["path"] = told_path(error.path)
     if isinstance(error, SelectorInvalid | SelectorNotFound):
         found |= {"column": error.span.column, "length": error.span.length}
     if isinstance(error, SelectorNotFound):
@@ -114,6 +117,17 @@ def extensions_of(error: TrellisError) -> dict[str, Any]:
     if isinstance(error, core.Rejected):
         found["reasons"] = list(error.reasons)
     return found
+
+
+def told_path(path: Iterable[str | int]) -> list[str]:
+    """Where in the input something is wrong, by the names that the input has for it."""
+    steps = (str(step) for step in path if step not in _UNSAID)
+    return [_camel(step) if "_" in step else step for step in steps]
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(each.capitalize() for each in rest)
 
 
 def _masked(cause: Exception, place: str, error_id: str) -> tuple[str, dict[str, Any]]:

@@ -85,6 +85,12 @@ class ApiSettings(ApiSection):
     )
     heartbeat_seconds: float = _seconds(15.0, "How often a silent event stream shows it is there.")
     chunk_clusters: int = _bound(1_000, "Clusters in one message of a cluster set's snapshot.")
+    rendering_items: int = _bound(
+        5_000, "Lines, overlays or names of clusters in one message of a rendering."
+    )
+    rendering_bytes: int = _bound(
+        MIB // 4, "Bytes in one message of a rendering, about; what is larger goes by itself."
+    )
     stale_seconds: float = _seconds(
         900.0, "Without a word from the store for this long, the process refuses to answer."
     )

@@ -344,6 +344,8 @@ class Planner:
             def fresh(numbers: Sequence[Any]) -> list[dict[str, Any]]:
                 return table.rows(rows.view, numbers, arguments)
 
+            if any(arguments):
+                fresh(())  # refuses names that are not there for this reader, whoever warmed them
             given = tuple(tuple(each.items()) for each in arguments)
             return run.rows.of((table, given), rows, fresh)
 

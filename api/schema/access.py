@@ -11,7 +11,7 @@ from api.schema.history import Recorded
 from api.schema.names import Name, Revision
 from graph.model import access as core
 from graph.model.ref import Kind, Ref
-from graph.model.selector import Everything
+from graph.model.selector import Everything, Selector
 from graph.scoped import readable
 from graph.targeting.syntax import to_text
 
@@ -22,17 +22,22 @@ class Role(Enum):
 
     READER = strawberry.enum_value("reader", description="Reads.")
     EDITOR = strawberry.enum_value(
-        "editor", description="Also changes clusters, memberships, groups and saved selectors."
+        "editor",
+        description="Also changes clusters, memberships, groups, saved selectors, applications,"
+        " assignments and layers.",
     )
     OPERATOR = strawberry.enum_value(
-        "operator", description="Also changes what protects the fleet."
+        "operator",
+        description="Also changes namespaces, prohibitions and policies, and accepts losses.",
     )
     ADMIN = strawberry.enum_value(
-        "admin", description="Also changes hierarchies, label keys and grants."
+        "admin", description="Also changes hierarchies and their order, label keys and grants."
     )
 
 
-@strawberry.type(description="A role, and the clusters it is held over.")
+@strawberry.type(
+    description="A role, and what it is held over: clusters, and all of the workload or a part."
+)
 class HeldRole:
     """One role of a viewer."""
 
@@ -40,7 +45,16 @@ class HeldRole:
     scope: str | None = strawberry.field(
         description="The clusters, as a selector; null when it names something you may not see."
     )
-    everywhere: bool = strawberry.field(description="Whether it is held over the whole fleet.")
+    everywhere: bool = strawberry.field(
+        description="Whether it is held over the whole fleet, and all of the workload."
+    )
+    namespaces: list[Name] = strawberry.field(
+        description="With applications: the part of the workload it is held over, and then nothing"
+        " of the inventory; none of both: everything."
+    )
+    applications: list[Name] = strawberry.field(
+        description="Applications it is held over, beside those of the namespaces."
+    )
 
 
 @strawberry.type(description="Who asks.")
@@ -62,19 +76,22 @@ class Viewer:
     @strawberry.field(description="What you may do, and where.")
     def permissions(self) -> list[HeldRole]:
         """Each role held anywhere."""
-        found: list[HeldRole] = []
-        for role in core.Role:
-            scope = self.context.access.scope(role)
-            if scope is not None:
-                seen = readable(scope, self.context.seen)
-                found.append(
-                    HeldRole(
-                        role=Role(role.value),
-                        scope=to_text(scope, self.context.seen) if seen else None,
-                        everywhere=isinstance(scope, Everything),
-                    )
-                )
-        return found
+        access = self.context.access
+        whole = [self._held(role, scope) for role, scope in access.scopes]
+        parts = [self._held(each.role, each.scope, each.coverage) for each in access.covered]
+        return whole + parts
+
+    def _held(
+        self, role: core.Role, scope: Selector, coverage: core.Coverage | None = None
+    ) -> HeldRole:
+        seen, part = self.context.seen, coverage or core.Coverage()
+        return HeldRole(
+            role=Role(role.value),
+            scope=to_text(scope, seen) if readable(scope, seen) else None,
+            everywhere=isinstance(scope, Everything) and coverage is None,
+            namespaces=[Name(each) for each in sorted(part.namespaces)],
+            applications=[Name(each) for each in sorted(part.applications)],
+        )
 
 
 @strawberry.type(description="A role over the clusters of a scope, given to somebody.")
@@ -116,6 +133,19 @@ class Grant(Recorded):
     def scope(self) -> str:
         """The scope."""
         return to_text(self.grant.scope, self.view)
+
+    @strawberry.field(
+        description="With applications: the part of the workload it covers, and then nothing of the"
+        " inventory; none of both: everything."
+    )
+    def namespaces(self) -> list[Name]:
+        """The namespaces it covers."""
+        return [Name(each) for each in self.grant.namespaces]
+
+    @strawberry.field(description="Applications it covers, beside those of the namespaces.")
+    def applications(self) -> list[Name]:
+        """The applications it covers."""
+        return [Name(each) for each in self.grant.applications]
 
     @strawberry.field(description="The revision that last wrote it.")
     def changed(self) -> Revision:

@@ -46,6 +46,16 @@ class ObjectKind(Enum):
     CLUSTER = strawberry.enum_value("cluster", description="One cluster.")
     SAVED_SELECTOR = strawberry.enum_value("saved_selector", description="A selector by name.")
     GRANT = strawberry.enum_value("grant", description="A role over a scope, given to somebody.")
+    NAMESPACE = strawberry.enum_value("namespace", description="Applications that travel together.")
+    APPLICATION = strawberry.enum_value("application", description="What runs.")
+    ASSIGNMENT = strawberry.enum_value(
+        "assignment", description="Applications, and the clusters they are for."
+    )
+    PROHIBITION = strawberry.enum_value(
+        "prohibition", description="Applications, and clusters they may not run on."
+    )
+    LAYER = strawberry.enum_value("layer", description="Values, and where they apply.")
+    POLICY = strawberry.enum_value("policy", description="Rules for the workload.")
 
 
 @strawberry.type(description="One object, before and after.")
@@ -146,6 +156,14 @@ class Changeset:
     def reason(self) -> str:
         """Why."""
         return self.changeset.reason
+
+    @strawberry.field(
+        description="How many applications on clusters it took away with its author's leave,"
+        " counting each application once for every cluster; 0 where no expectedLoss was stated."
+    )
+    def accepted_loss(self) -> int:
+        """The loss under what its author stated."""
+        return self.changeset.accepted_loss
 
     @strawberry.field(description="How many objects changed, of those that may be seen.")
     def change_count(self) -> int:

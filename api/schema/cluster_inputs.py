@@ -34,7 +34,7 @@ class LabelUpdate:
     )
 
 
-@strawberry.input(description="What a cluster offers to workloads.")
+@strawberry.input(description="What a cluster offers to workloads, or what they take from it.")
 class CapacityInput:
     """Processor, memory and storage."""
 
@@ -73,22 +73,23 @@ class OpeningHoursInput:
 
 def labels_of(given: Iterable[LabelInput]) -> dict[str, inventory.LabelValue]:
     """Labels to give to a new cluster."""
-    return _each_once(((each.key, label_value(each.value)) for each in given), "label", "labels")
+    return each_once(((each.key, label_value(each.value)) for each in given), "label", "labels")
 
 
 def label_updates_of(given: Iterable[LabelUpdate]) -> dict[str, inventory.LabelValue | None]:
     """Labels to set, and those to remove."""
     found = ((each.key, _updated(each, place)) for place, each in enumerate(given))
-    return _each_once(found, "label", "labels")
+    return each_once(found, "label", "labels")
 
 
-def capacity_of(given: CapacityInput) -> inventory.Capacity:
-    """A capacity as the core knows it."""
-    return inventory.Capacity(
-        cpu_millicores=given.cpu_millicores,
-        memory_mib=_whole(given.memory_mib, "memoryMib"),
-        storage_mib=_whole(given.storage_mib, "storageMib"),
-    )
+def capacity_of(given: CapacityInput, name: str = "capacity") -> inventory.Capacity:
+    """A capacity as the core knows it, given as the field ``name``."""
+    with inside(name):
+        return inventory.Capacity(
+            cpu_millicores=given.cpu_millicores,
+            memory_mib=_whole(given.memory_mib, "memoryMib"),
+            storage_mib=_whole(given.storage_mib, "storageMib"),
+        )
 
 
 def opening_hours_of(given: OpeningHoursInput) -> hours.OpeningHours:
@@ -110,7 +111,7 @@ def _updated(given: LabelUpdate, place: int) -> inventory.LabelValue | None:
 
 def _whole(value: float, name: str) -> int:
     if value != value // 1:
-        raise Invalid(f"{value!r} is no whole number", hint="round it").at("capacity", name)
+        raise Invalid(f"{value!r} is no whole number", hint="round it").at(name)
     return int(value)
 
 
@@ -119,10 +120,10 @@ def _days(given: Iterable[OpenDayInput], name: str) -> dict[str, tuple[hours.Int
         (each.day, tuple(hours.Interval(one.opens, one.closes) for one in each.intervals))
         for each in given
     )
-    return _each_once(found, "day", name)
+    return each_once(found, "day", name)
 
 
-def _each_once(given: Iterable[tuple[str, T]], noun: str, name: str) -> dict[str, T]:
+def each_once(given: Iterable[tuple[str, T]], noun: str, name: str) -> dict[str, T]:
     """A list of keys and values as a mapping; a key given twice has no one meaning."""
     found: dict[str, T] = {}
     for place, (key, value) in enumerate(given):

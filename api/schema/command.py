@@ -9,6 +9,13 @@ from typing import Any
 import strawberry
 
 from api.context import Context
+from api.schema.application_commands import DefineApplicationInput, DeleteApplicationInput
+from api.schema.assignment_commands import (
+    AssignInput,
+    LiftProhibitionInput,
+    ProhibitInput,
+    UnassignInput,
+)
 from api.schema.cluster_commands import (
     JoinInput,
     LeaveInput,
@@ -27,11 +34,15 @@ from api.schema.group_commands import (
 from api.schema.hierarchy_commands import (
     CreateHierarchyInput,
     DeleteHierarchyInput,
+    OrderHierarchiesInput,
     UpdateHierarchyInput,
 )
-from api.schema.intent import Intent, description_of, inside
+from api.schema.intent import Intent, description_of, inside, refuse_stranger
 from api.schema.label_commands import DeclareLabelInput, RemoveLabelInput
+from api.schema.layer_commands import RemoveLayerInput, SetLayerInput
 from api.schema.names import Revision
+from api.schema.namespace_commands import DefineNamespaceInput, DeleteNamespaceInput
+from api.schema.policy_commands import RemovePolicyInput, SetPolicyInput
 from api.schema.selector_commands import DeleteSelectorInput, SaveSelectorInput
 from graph.access import role_for
 from graph.model.command import COMMANDS_MAX, Batch, Command
@@ -40,6 +51,10 @@ from graph.model.names import Revision as CoreRevision
 REASON = "Why, for the record."
 EXPECTED = "Refuse if anything the commands name has changed since this revision."
 KEY = "Your own name for this request: sent again under it, it takes effect once."
+LOSS = (
+    "How many applications on clusters this may take away at most, counting each application once"
+    " for every cluster. For operators."
+)
 
 
 def _choice(kind: type[Intent]) -> Any:
@@ -69,6 +84,19 @@ class CommandInput:
     delete_selector: DeleteSelectorInput | None = _choice(DeleteSelectorInput)
     grant_access: GrantAccessInput | None = _choice(GrantAccessInput)
     revoke_access: RevokeAccessInput | None = _choice(RevokeAccessInput)
+    order_hierarchies: OrderHierarchiesInput | None = _choice(OrderHierarchiesInput)
+    define_namespace: DefineNamespaceInput | None = _choice(DefineNamespaceInput)
+    delete_namespace: DeleteNamespaceInput | None = _choice(DeleteNamespaceInput)
+    define_application: DefineApplicationInput | None = _choice(DefineApplicationInput)
+    delete_application: DeleteApplicationInput | None = _choice(DeleteApplicationInput)
+    assign: AssignInput | None = _choice(AssignInput)
+    unassign: UnassignInput | None = _choice(UnassignInput)
+    prohibit: ProhibitInput | None = _choice(ProhibitInput)
+    lift_prohibition: LiftProhibitionInput | None = _choice(LiftProhibitionInput)
+    set_layer: SetLayerInput | None = _choice(SetLayerInput)
+    remove_layer: RemoveLayerInput | None = _choice(RemoveLayerInput)
+    set_policy: SetPolicyInput | None = _choice(SetPolicyInput)
+    remove_policy: RemovePolicyInput | None = _choice(RemovePolicyInput)
 
     def chosen(self) -> Intent:
         """The one that is given; GraphQL has seen to it that there is one."""
@@ -91,20 +119,24 @@ class ApplyInput:
         default=strawberry.UNSET, description=EXPECTED
     )
     idempotency_key: str | None = strawberry.field(default=strawberry.UNSET, description=KEY)
+    expected_loss: int | None = strawberry.field(default=strawberry.UNSET, description=LOSS)
 
     def batch(self, context: Context) -> Batch:
         """The batch of the core."""
-        signature = Signature(self.reason, self.expected_revision, self.idempotency_key)
+        signature = Signature(
+            self.reason, self.expected_revision, self.idempotency_key, self.expected_loss
+        )
         return signature.batch(context, (each.chosen() for each in self.commands))
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What comes with commands: why, since when, and under which key."""
+    """What comes with commands: why, since when, under which key, and at what loss."""
 
     reason: str
     expected_revision: Revision | None
     idempotency_key: str | None
+    expected_loss: int | None = None
 
     def batch(self, context: Context, intents: Iterable[Intent]) -> Batch:
         """These commands, by the actor of ``context``.
@@ -115,17 +147,18 @@ class Signature:
         for position, intent in enumerate(intents):
             with inside("commands", position):
                 command = intent.command()
-                context.access.need(role_for(command))
+                refuse_stranger(context.access, role_for(command))
                 found.append(command)
         return self.sign(context, *found)
 
     def sign(self, context: Context, *commands: Command) -> Batch:
         """As ``batch``, for commands of the core."""
-        expected, key = self.expected_revision, self.idempotency_key
+        expected, key, loss = self.expected_revision, self.idempotency_key, self.expected_loss
         return Batch(
             commands=commands,
             actor=context.actor.name,
             reason=self.reason,
             expected_revision=CoreRevision(expected) if isinstance(expected, int) else None,
             idempotency_key=key if isinstance(key, str) else None,
+            expected_loss=loss if isinstance(loss, int) else None,
         )

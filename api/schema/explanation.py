@@ -157,8 +157,8 @@ class SelectorReading:
         return None if self.selector is None else Json(to_structured(self.selector, self.view))
 
     @strawberry.field(
-        description="The same as one Cypher statement, for Neo4j; null when a saved selector in it"
-        " names something you may not see."
+        description="The same as one Cypher statement, for Neo4j; null when a saved selector or a"
+        " namespace in it names something you may not see."
     )
     def cypher(self) -> Cypher | None:
         """The statement."""
@@ -176,8 +176,8 @@ class SelectorReading:
 
 
 def _is_open(selector: Selector, view: FleetView) -> bool:
-    """Whether all that ``selector`` leads to may be read, the saved selectors in it included."""
-    return all(readable(saved.selector, view) for saved in in_order(selector, view))
+    """Whether all that ``selector`` leads to may be read: what its names stand for included."""
+    return all(readable(each, view) for name in in_order(selector, view) for each in name.selectors)
 
 
 def read(context: Context, view: FleetView, text: str) -> SelectorReading:
@@ -215,6 +215,7 @@ class CompletionKind(Enum):
     VALUE = strawberry.enum_value("value", description="A value of the label before.")
     CLUSTER = strawberry.enum_value("cluster", description="A cluster's name.")
     SAVED_SELECTOR = strawberry.enum_value("saved selector", description="A saved selector.")
+    NAMESPACE = strawberry.enum_value("namespace", description="A namespace.")
 
 
 @strawberry.type(description="What may stand at a position of a selector.")

@@ -19,6 +19,7 @@ from api.context import Context
 from api.schema.intent import inside
 from api.schema.listing import LISTED, LISTED_MAX, First, checked_first
 from api.schema.names import GroupPath, LabelValue, Name, label_value
+from graph.engine import Engine
 from graph.facets import Bucket as CoreBucket
 from graph.facets import ByGroup, ByLabel, Dimension
 from graph.facets import CrossTab as CoreCrossTab
@@ -247,10 +248,15 @@ class CrossTab:
 
 
 def group_number(context: Context, view: FleetView, path: str) -> GroupNumber:
+    """The group at ``path`` of a request's view."""
+    return group_at_path(context.engine, view, path)
+
+
+def group_at_path(engine: Engine, view: FleetView, path: str) -> GroupNumber:
     """The group at ``path``; refused as a path, not as a selector, if it leads nowhere."""
     split_path(path)  # refuses what can be no path
     try:
-        found = context.engine.parse(path, view)
+        found = engine.parse(path, view)
     except SelectorNotFound as missing:
         raise NotFound(missing.message, hint=missing.hint) from None
     assert isinstance(found, Under), "a path means the group it leads to"

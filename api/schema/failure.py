@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from api.problems import told_path
 from api.schema import errors as wire
 from api.schema.explanation import SelectorProblem, problem_of
 from api.schema.names import Revision
@@ -17,7 +18,7 @@ def failure_of(error: TrellisError, head: int) -> wire.Refusal:
         "code": error.code,
         "message": error.message,
         "hint": error.hint,
-        "path": [str(step) for step in error.path],
+        "path": told_path(error.path),
     }
     match error:
         case core.Invalid():

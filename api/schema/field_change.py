@@ -6,30 +6,24 @@ What that view does not show, because it is gone or hidden, is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, fields
-from enum import Enum
-from typing import Any, cast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from typing import Any
 
 import strawberry
 
 from api.schema.names import Json
+from api.schema.plain_value import camel, plain
 from graph.model.change import Change, Entity
-from graph.model.hours import OpeningHours
-from graph.model.inventory import Capacity, Cluster, Group
+from graph.model.inventory import Cluster, Group, SavedSelector
 from graph.model.names import GroupNumber
 from graph.model.selector import Selector
 from graph.model.view import FleetView, path_of
+from graph.model.workload import Application, Assignment, Choice, Namespace, Prohibition
 from graph.scoped import readable
 from graph.targeting.syntax import to_text
 
-_UNSAID = ("number", "changed", "labels")
-_NAMES = {
-    "memberships": "groups",
-    "selector": "text",
-    "time_zone": "timeZone",
-    "opening_hours": "openingHours",
-}
+_UNSAID = ("number", "changed", "labels", "choice")
 
 
 @strawberry.type(description="One field of an object, before and after.")
@@ -68,59 +62,46 @@ def _state(entity: Entity | None, view: FleetView) -> dict[str, object]:
     if entity is None:
         return {}
     found = dict(_fields(entity, view))
-    if isinstance(entity, Cluster):
-        found |= {f"label {key}": value for key, value in sorted(entity.labels.items())}
-    return found
-
-
-def _fields(entity: Entity, view: FleetView) -> Iterator[tuple[str, object]]:
-    for field in fields(entity):
-        if field.name in _UNSAID:
-            continue
-        value = getattr(entity, field.name)
-        if field.name == "parent":
-            value = None if value is None else _path(value, view)
-        elif field.name in ("selector", "scope"):
-            value = _text(value, view)
-        elif field.name == "memberships":
-            value = _paths(value, view)
-        yield _NAMES.get(field.name, field.name), _plain(value)
-
-
-def _plain(value: Any) -> object:
-    """A value as it travels; what is empty is nothing."""
-    match value:
-        case None | "" | () | []:
-            return None
-        case Enum():
-            return value.name
-        case Capacity():
-            return {
-                "cpuMillicores": value.cpu_millicores,
-                "memoryMib": value.memory_mib,
-                "storageMib": value.storage_mib,
-            }
-        case OpeningHours():
-            return {"weekly": _days(value.weekly), "exceptions": _days(value.exceptions)}
-        case tuple():
-            return list(cast("tuple[object, ...]", value))
+    match entity:
+        case Cluster() | Namespace() | Application():
+            labels = entity.labels
+        case Assignment() | Prohibition():
+            found |= dict(_fields(entity.choice, view))
+            labels = entity.choice.labels
         case _:
-            return cast("object", value)
+            return found
+    return found | {f"label {key}": value for key, value in sorted(labels.items())}
 
 
-def _days(days: Mapping[str, tuple[Any, ...]]) -> list[dict[str, object]]:
-    return [
-        {"day": day, "intervals": [asdict(each) for each in held]} for day, held in days.items()
-    ]
+def _fields(entity: Any, view: FleetView) -> Iterator[tuple[str, object]]:
+    """The fields of a frozen value as they travel, but for those told otherwise."""
+    for field in fields(entity):
+        if field.name not in _UNSAID:
+            value = _seen(field.name, getattr(entity, field.name), view)
+            yield _named(entity, field.name), plain(value)
+
+
+def _named(entity: object, name: str) -> str:
+    if name == "memberships":
+        return "groups"
+    if name == "selector" and isinstance(entity, SavedSelector):
+        return "text"
+    return "named" if name == "applications" and isinstance(entity, Choice) else camel(name)
+
+
+def _seen(name: str, value: Any, view: FleetView) -> Any:
+    """A field as far as ``view`` shows what it names."""
+    read = _NUMBERED.get(name)
+    return value if value is None or read is None else read(value, view)
 
 
 def _path(number: GroupNumber, view: FleetView) -> str | None:
     return None if view.group(number) is None else path_of(view, number)
 
 
-def _paths(numbers: tuple[GroupNumber, ...], view: FleetView) -> list[str]:
+def _paths(numbers: tuple[GroupNumber, ...], view: FleetView) -> tuple[str, ...]:
     found = (_path(number, view) for number in numbers)
-    return sorted(path for path in found if path is not None)
+    return tuple(sorted(path for path in found if path is not None))
 
 
 def _text(selector: Selector, view: FleetView) -> str | None:
@@ -135,4 +116,14 @@ def _json(value: object) -> Json | None:
 
 
 def _differ(was: object, now: object) -> bool:
-    return was != now or type(was) is not type(now)
+    return repr(was) != repr(now)  # 1, 1.0 and true are equal to Python, wherever they are inside
+
+
+_NUMBERED: Mapping[str, Callable[[Any, FleetView], Any]] = {
+    "parent": _path,
+    "memberships": _paths,
+    "selector": _text,
+    "scope": _text,
+    "requires": _text,
+}
+"""Fields that name objects by number."""

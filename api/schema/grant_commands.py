@@ -23,8 +23,8 @@ class GrantAccessInput:
     name: Name = strawberry.field(description="The name of the grant.")
     role: Role = strawberry.field(description="The role; it includes those before it.")
     scope: SelectorInput = strawberry.field(
-        description="The clusters; it may name no saved selector. Everything is a scope too."
-        + BATCH
+        description="The clusters; it may name neither a saved selector nor a namespace. Everything"
+        " is a scope too." + BATCH
     )
     subject: str | None = strawberry.field(
         default=strawberry.UNSET, description="The one actor whose it is, as tokens name them."
@@ -33,6 +33,14 @@ class GrantAccessInput:
         default=strawberry.UNSET, description="Or: everybody whose token carries this claim."
     )
     title: str = strawberry.field(default="", description="What it is for.")
+    namespaces: list[Name] = strawberry.field(
+        default_factory=list[Name],
+        description="With applications: the part of the workload it covers, and then nothing of the"
+        " inventory; none of both: everything.",
+    )
+    applications: list[Name] = strawberry.field(
+        default_factory=list[Name], description="Applications it covers, beside the namespaces."
+    )
 
     def command(self) -> core.GrantAccess:
         """The core's command."""
@@ -43,6 +51,8 @@ class GrantAccessInput:
             claim=self.claim or "",
             scope=written(self.scope),
             title=self.title,
+            namespaces=tuple(self.namespaces),
+            applications=tuple(self.applications),
         )
 
 

@@ -9,6 +9,7 @@ from api.schema.inventory_enums import Mode
 from api.schema.names import Name
 from graph.model import command as core
 from graph.model import inventory
+from graph.model.workload_command import OrderHierarchies
 
 
 @strawberry.input(description="A new hierarchy and its root group. For admins.")
@@ -70,3 +71,19 @@ class DeleteHierarchyInput:
     def command(self) -> core.DeleteHierarchy:
         """The core's command."""
         return core.DeleteHierarchy(self.name)
+
+
+@strawberry.input(
+    description="The order in which layers on groups of hierarchies override each other. For"
+    " admins."
+)
+class OrderHierarchiesInput:
+    """The whole order."""
+
+    names: list[Name] = strawberry.field(
+        description="All hierarchies, weakest first; a new one is the weakest."
+    )
+
+    def command(self) -> OrderHierarchies:
+        """The core's command."""
+        return OrderHierarchies(tuple(self.names))

@@ -8,6 +8,7 @@ from typing import Annotated
 import strawberry
 
 from api.context import Context
+from api.problems import told_path
 from api.schema.change import AfterId, Change, changes_of
 from api.schema.command import ApplyInput
 from api.schema.errors import Conflict, Denied, Invalid, NotFound, Rejected, Unavailable
@@ -16,6 +17,7 @@ from api.schema.listing import LISTED, First
 from api.schema.names import Name, Revision, RevisionOrTime
 from api.schema.page import PAGE, After, Asked, ClusterConnection
 from api.schema.revert import RevertScope, plan
+from api.schema.workload_impact import Moving, WorkloadImpact
 from graph.engine import Preview as CorePreview
 from graph.impact import SetMove
 from graph.model.cluster_set import ClusterSet
@@ -106,6 +108,11 @@ class Impact:
         """Who goes."""
         return self.run.going(self.run.found.impact.retired, first, after)
 
+    @strawberry.field(description="What would differ in what runs.")
+    def workload(self) -> WorkloadImpact:
+        """The consequences for applications."""
+        return WorkloadImpact(moving=Moving(self.run.context, self.run.found))
+
     @strawberry.field(description="The saved selectors whose answer would differ, by name.")
     def moves(self) -> list[SelectorMove]:
         """Which saved selectors move."""
@@ -142,6 +149,30 @@ class Preview:
         """The consequences."""
         return Impact(run=self.run)
 
+    @strawberry.field(
+        description="Why it would be refused for what it does to what runs; none: it would not."
+    )
+    def refusals(self) -> list[Rejected]:
+        """What the guards say."""
+        return [
+            Rejected(
+                code=each.code,
+                message=each.message,
+                hint=each.hint,
+                path=told_path(each.path),
+                reasons=list(each.reasons),
+            )
+            for each in self.run.found.refusals
+        ]
+
+    @strawberry.field(
+        description="How many applications it would take from clusters in all: what to state as"
+        " expectedLoss."
+    )
+    def expected_loss(self) -> int:
+        """The loss to state."""
+        return self.run.found.loss
+
 
 PreviewResult = Annotated[
     Preview | Invalid | NotFound | Conflict | Denied | Rejected | Unavailable,
@@ -169,4 +200,5 @@ async def preview_revert(context: Context, to: RevisionOrTime, scope: RevertScop
 
 async def _run(context: Context, batch: Batch, left: tuple[str, ...] = ()) -> Preview:
     found = await context.engine.preview(batch, context.actor)
+    context.imagined[id(found.after)] = found.reading
     return Preview(run=DryRun(context, found), left=list(left))

@@ -14,6 +14,8 @@ from typing import Any, Protocol, TypeVar
 
 import strawberry
 
+from graph.access import Access
+from graph.model.access import Role
 from graph.model.command import UNSET, Command, Maybe
 from graph.model.errors import Invalid, TrellisError
 
@@ -37,6 +39,15 @@ def inside(*steps: str | int) -> Generator[None]:
         yield
     except TrellisError as refusal:
         raise refusal.at(*steps) from None
+
+
+def refuse_stranger(access: Access, role: Role) -> None:
+    """Refuse whoever has ``role`` over nothing at all, before more is read; the core does the rest.
+
+    Over a part of the workload is over something.
+    """
+    if not access.holds(role):
+        access.need(role)
 
 
 def description_of(kind: type) -> str:

@@ -15,6 +15,7 @@ import strawberry
 from api.columns import COLUMN
 from api.context import Context
 from api.schema import inventory_columns as columns
+from api.schema.effective import Hosting
 from api.schema.history import Recorded
 from api.schema.hours import OpeningHours, opening_hours_of
 from api.schema.inventory_enums import ClusterKind, Mode, Reconciler
@@ -23,7 +24,7 @@ from api.schema.listing import LISTED, LISTED_MAX, AfterName, First, checked_fir
 from api.schema.names import GroupPath, LabelValue, Name, Revision
 from graph.model import inventory as core
 from graph.model.errors import TrellisError
-from graph.model.names import ClusterNumber, GroupNumber
+from graph.model.names import GroupNumber
 from graph.model.ref import Kind, Ref
 from graph.model.view import FleetView, path_of
 from graph.scoped import readable
@@ -35,7 +36,7 @@ REACHED = 50
 """Saved selectors shown of a cluster: each is worked out."""
 
 
-@strawberry.type(description="What a cluster offers to workloads.")
+@strawberry.type(description="What a cluster offers to workloads, or what they take from it.")
 class Capacity:
     """Processor, memory and storage."""
 
@@ -49,10 +50,9 @@ class Capacity:
 
 
 @strawberry.type(description="One cluster at one site.")
-class Cluster(Recorded):
+class Cluster(Hosting):
     """A cluster of one view."""
 
-    number: strawberry.Private[ClusterNumber]
     leads: strawberry.Private[bool] = True
     """Whether it speaks for the list it is in: what cannot be asked of any is refused once."""
 
@@ -159,13 +159,7 @@ class Cluster(Recorded):
     def capacity(self) -> Capacity | None:
         """The capacity."""
         found = self._cluster().capacity
-        if found is None:
-            return None
-        return Capacity(
-            cpu_millicores=found.cpu_millicores,
-            memory_mib=found.memory_mib,
-            storage_mib=found.storage_mib,
-        )
+        return None if found is None else capacity_of(found)
 
     @strawberry.field(description="When its store is open, where that is known.")
     def opening_hours(self) -> OpeningHours | None:
@@ -296,6 +290,14 @@ class Hierarchy(Recorded):
         """Whether it is required."""
         return self.hierarchy.required
 
+    @strawberry.field(
+        description="Layers on groups of a hierarchy with a higher one are stronger; of hierarchies"
+        " that have the same, neither is."
+    )
+    def precedence(self) -> int:
+        """Its place in the order of hierarchies."""
+        return self.hierarchy.precedence
+
     @strawberry.field(description="Its topmost group.")
     def root(self) -> Group:
         """The root."""
@@ -347,6 +349,15 @@ class SavedSelector(Recorded):
     def changed(self) -> Revision:
         """The revision of its last change."""
         return Revision(self.saved.changed)
+
+
+def capacity_of(capacity: core.Capacity) -> Capacity:
+    """A capacity of the core as it travels."""
+    return Capacity(
+        cpu_millicores=capacity.cpu_millicores,
+        memory_mib=capacity.memory_mib,
+        storage_mib=capacity.storage_mib,
+    )
 
 
 def group_of(context: Context, view: FleetView, number: GroupNumber) -> Group:

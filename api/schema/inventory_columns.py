@@ -79,7 +79,7 @@ def check_label_key(view: FleetView, key: str) -> None:
     """Refuse a label key that is not there."""
     if view.label_key(key) is None:
         known = [each.name for each in view.label_keys()]
-        raise _missing("label key", "label keys", key, known).at("key")
+        raise missing_name("label key", "label keys", key, known).at("key")
 
 
 def check_hierarchy(view: FleetView, name: str) -> core.Hierarchy:
@@ -87,7 +87,7 @@ def check_hierarchy(view: FleetView, name: str) -> core.Hierarchy:
     found = view.hierarchy(name)
     if found is None:
         known = [each.name for each in view.hierarchies()]
-        raise _missing("hierarchy", "hierarchies", name, known).at("hierarchy")
+        raise missing_name("hierarchy", "hierarchies", name, known).at("hierarchy")
     return found
 
 
@@ -101,7 +101,8 @@ def check_place(view: FleetView, hierarchy: str) -> None:
         )
 
 
-def _missing(noun: str, nouns: str, name: str, known: Sequence[str]) -> NotFound:
+def missing_name(noun: str, nouns: str, name: str, known: Sequence[str]) -> NotFound:
+    """The refusal of a name that is not there, with those that are."""
     said = (did_you_mean(nearest(name[:64], known)), listing(nouns, known))
     return NotFound(f"no {noun} called {quoted(name)}", hint="  ".join(filter(None, said)))
 

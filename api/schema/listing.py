@@ -8,7 +8,7 @@ Whatever is asked for in a number is refused here, everywhere alike.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Protocol, TypeVar
 
 import strawberry
@@ -53,6 +53,13 @@ def by_name(items: Sequence[N], first: int, after: str | None, nouns: str) -> Se
     count = checked_first(first, LISTED_MAX, nouns)
     start = 0 if after is None else bisect_right(items, after, key=_name)
     return items[start : start + count]
+
+
+def some_of(names: Iterable[str], first: int, after: str | None, nouns: str) -> Sequence[str]:
+    """A part of ``names``, which are in no particular order."""
+    count = checked_first(first, LISTED_MAX, nouns)
+    found = sorted(names if after is None else (each for each in names if each > after))
+    return found[:count]
 
 
 def behind(items: Sequence[T], after: str | None, identity: Callable[[T], str]) -> Sequence[T]:

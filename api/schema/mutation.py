@@ -13,6 +13,13 @@ from typing import Annotated, Any
 import strawberry
 
 from api.context import Context
+from api.schema.application_commands import DefineApplicationInput, DeleteApplicationInput
+from api.schema.assignment_commands import (
+    AssignInput,
+    LiftProhibitionInput,
+    ProhibitInput,
+    UnassignInput,
+)
 from api.schema.cluster_commands import (
     JoinInput,
     LeaveInput,
@@ -20,7 +27,7 @@ from api.schema.cluster_commands import (
     RetireClusterInput,
     UpdateClusterInput,
 )
-from api.schema.command import EXPECTED, KEY, REASON, ApplyInput, Signature
+from api.schema.command import EXPECTED, KEY, LOSS, REASON, ApplyInput, Signature
 from api.schema.failure import failure_of
 from api.schema.grant_commands import GrantAccessInput, RevokeAccessInput
 from api.schema.group_commands import (
@@ -33,11 +40,15 @@ from api.schema.group_commands import (
 from api.schema.hierarchy_commands import (
     CreateHierarchyInput,
     DeleteHierarchyInput,
+    OrderHierarchiesInput,
     UpdateHierarchyInput,
 )
 from api.schema.intent import Intent, description_of
 from api.schema.label_commands import DeclareLabelInput, RemoveLabelInput
+from api.schema.layer_commands import RemoveLayerInput, SetLayerInput
 from api.schema.names import Revision, RevisionOrTime
+from api.schema.namespace_commands import DefineNamespaceInput, DeleteNamespaceInput
+from api.schema.policy_commands import RemovePolicyInput, SetPolicyInput
 from api.schema.receipt import Applied, ApplyResult
 from api.schema.revert import RevertScope, plan
 from api.schema.selector_commands import DeleteSelectorInput, SaveSelectorInput
@@ -48,6 +59,7 @@ Info = strawberry.Info[Context, None]
 Reason = Annotated[str, strawberry.argument(description=REASON)]
 Expected = Annotated[Revision | None, strawberry.argument(description=EXPECTED)]
 Key = Annotated[str | None, strawberry.argument(description=KEY)]
+Loss = Annotated[int | None, strawberry.argument(description=LOSS)]
 
 
 def _alone(kind: type[Intent]) -> Any:
@@ -59,14 +71,16 @@ def _alone(kind: type[Intent]) -> Any:
         reason: Reason,
         expected_revision: Expected = None,
         idempotency_key: Key = None,
+        expected_loss: Loss = None,
     ) -> ApplyResult:
-        signature = Signature(reason, expected_revision, idempotency_key)
+        signature = Signature(reason, expected_revision, idempotency_key, expected_loss)
 
         async def commit(context: Context) -> Applied:
             try:
                 return await _commit(context, signature.batch(context, [input]))
             except TrellisError as refusal:
-                refusal.path = refusal.path[2:]  # there is no list of commands to point into
+                if refusal.path[:1] == ("commands",):  # there is no list of them to point into
+                    refusal.path = refusal.path[2:]
                 raise
 
         return await _answer(info.context, commit)
@@ -104,9 +118,10 @@ class Mutation:
         reason: Reason,
         expected_revision: Expected = None,
         idempotency_key: Key = None,
+        expected_loss: Loss = None,
     ) -> ApplyResult:
         """A revert, planned and made."""
-        signature = Signature(reason, expected_revision, idempotency_key)
+        signature = Signature(reason, expected_revision, idempotency_key, expected_loss)
 
         async def commit(context: Context) -> Applied:
             found = await plan(context, to, scope)
@@ -133,6 +148,19 @@ class Mutation:
     delete_selector = _alone(DeleteSelectorInput)
     grant_access = _alone(GrantAccessInput)
     revoke_access = _alone(RevokeAccessInput)
+    order_hierarchies = _alone(OrderHierarchiesInput)
+    define_namespace = _alone(DefineNamespaceInput)
+    delete_namespace = _alone(DeleteNamespaceInput)
+    define_application = _alone(DefineApplicationInput)
+    delete_application = _alone(DeleteApplicationInput)
+    assign = _alone(AssignInput)
+    unassign = _alone(UnassignInput)
+    prohibit = _alone(ProhibitInput)
+    lift_prohibition = _alone(LiftProhibitionInput)
+    set_layer = _alone(SetLayerInput)
+    remove_layer = _alone(RemoveLayerInput)
+    set_policy = _alone(SetPolicyInput)
+    remove_policy = _alone(RemovePolicyInput)
 
 
 async def _answer(context: Context, commit: Callable[[Context], Awaitable[Applied]]) -> ApplyResult:

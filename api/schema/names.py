@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
 from math import isfinite
-from typing import Any, NewType
+from typing import Any, NewType, cast
 
 import strawberry
 from strawberry.types.scalar import ScalarDefinition
@@ -92,6 +92,24 @@ def _label_value(value: object) -> CoreLabelValue:
     raise Invalid(f"{_shown(value)} is no label value", hint="send text, a number or true / false")
 
 
+def _json(value: object) -> object:
+    """Any JSON that can be sent back as well: what is written in a document may say more."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            waiting += cast("dict[str, object]", each).values()
+        elif isinstance(each, list):
+            waiting += cast("list[object]", each)
+        elif isinstance(each, int) and not -(2**63) <= each < 2**64:
+            raise Invalid(f"{_shown(each)} has too many digits", hint="send it as text")
+        elif isinstance(each, float) and not isfinite(each):
+            raise Invalid(f"{_shown(each)} is no number", hint="send a finite one, or text")
+        elif isinstance(each, float) and abs(each) >= 2**63:  # an integer may have been cut to it
+            raise Invalid(f"{_shown(each)} has too many digits", hint="send it as text")
+    return value
+
+
 def _shown(value: object) -> str:
     if isinstance(value, list | dict):  # however large it is
         return "a list" if isinstance(value, list) else "an object"
@@ -136,7 +154,7 @@ SCALARS: Mapping[object, ScalarDefinition] = {
         "The value of a label: text, a number, or true / false.",
         parse_value=_label_value,
     ),
-    Json: _scalar("JSON", "Any JSON value."),
+    Json: _scalar("JSON", "Any JSON value.", parse_value=_json),
     RevisionOrTime: _scalar(
         "RevisionOrTime",
         "An earlier state: a revision, or a moment as 2026-11-01T00:00:00Z.",

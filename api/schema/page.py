@@ -153,6 +153,14 @@ class ClusterConnection:
         )
 
 
+def page_of(
+    context: Context, view: FleetView, chosen: ClusterSet, first: int, after: str | None
+) -> ClusterConnection:
+    """A page of some clusters of ``view``, by name."""
+    asked = Asked(context, view, chosen, first, Order.NAME, after)
+    return ClusterConnection(asked=asked)
+
+
 def rows_of(context: Context, view: FleetView, numbers: Sequence[ClusterNumber]) -> list[Cluster]:
     """Clusters of ``view``, for the executor to read column by column."""
     head = numbers[0] if numbers else None

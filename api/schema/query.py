@@ -22,6 +22,7 @@ from api.schema.names import Cursor, Name, Revision, RevisionOrTime
 from api.schema.ref import Node, ref_from
 from api.schema.revert import RevertScope
 from api.schema.view import Fleet
+from api.schema.workload import object_of
 from graph.index.snapshot import Snapshot
 from graph.model import access, inventory
 from graph.model.errors import Invalid, Unavailable
@@ -192,6 +193,8 @@ def node_of(context: Context, view: FleetView, identity: str) -> Node | None:
             found = SavedSelector(context=context, view=view, saved=entity)
         case access.Grant() if context.access.reads_grants:
             found = Grant(context=context, view=view, grant=entity)
-        case _:
+        case access.Grant() | None:
             pass
+        case _:
+            found = object_of(context, view, entity)
     return found

@@ -8,7 +8,7 @@ from dataclasses import replace
 import strawberry
 
 from api.context import Context
-from api.schema.intent import inside
+from api.schema.intent import inside, refuse_stranger
 from api.schema.names import GroupPath, RevisionOrTime
 from api.schema.ref import ref_from
 from graph.decide.revert import Everything, Part, Parts, RevertPlan, Scope, Subtree
@@ -57,7 +57,7 @@ class RevertScope:
 
 async def plan(context: Context, to: RevisionOrTime, scope: RevertScope) -> RevertPlan:
     """The command that takes ``scope`` back, and what cannot come back."""
-    context.access.need(Role.EDITOR)  # before anything is read for it
+    refuse_stranger(context.access, Role.EDITOR)
     with inside("to"):
         then = await context.at(to.value)
     with inside("scope"):

@@ -13,12 +13,33 @@ from api.schema.mutation import Mutation
 from api.schema.names import SCALARS
 from api.schema.query import Query
 from api.schema.subscription import Subscription
+from api.schema.workload import (
+    Application,
+    Assignment,
+    Layer,
+    Namespace,
+    Policy,
+    Prohibition,
+)
 
 SCHEMA = strawberry.Schema(
     query=Query,
     mutation=Mutation,
     subscription=Subscription,
-    types=[Cluster, Group, Hierarchy, LabelKey, SavedSelector, Grant],
+    types=[
+        Cluster,
+        Group,
+        Hierarchy,
+        LabelKey,
+        SavedSelector,
+        Grant,
+        Namespace,
+        Application,
+        Assignment,
+        Prohibition,
+        Layer,
+        Policy,
+    ],
     config=StrawberryConfig(scalar_map=SCALARS),
 )
 

@@ -79,6 +79,10 @@ class SelectorInput:
     saved: Name | None = strawberry.field(
         default=strawberry.UNSET, description="A saved selector, by name."
     )
+    namespace: Name | None = strawberry.field(
+        default=strawberry.UNSET,
+        description="The clusters the assignments of a namespace choose, before any veto.",
+    )
 
 
 _NAMES = {"and_": "and", "or_": "or", "not_": "not", "except_": "except", "in_": "in"}

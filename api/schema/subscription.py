@@ -1,4 +1,4 @@
-"""Subscriptions: the log and sets of clusters, followed from any cursor."""
+"""Subscriptions: the log, sets of clusters and what runs where, followed from any cursor."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import strawberry
 from api.context import Context
 from api.schema.message import ChangeEvent, ClusterSetEvent
 from api.schema.names import Cursor
+from api.schema.rendering import RenderingEvent
+from api.schema.rendering_trail import RenderingTrail
 from api.schema.selector import SelectorInput
 from api.schema.trail import ChangeTrail, SetTrail
 
@@ -55,3 +57,15 @@ class Subscription:
     ) -> AsyncIterable[ClusterSetEvent]:
         """Follow a set."""
         return SetTrail(info.context, where, after)
+
+    @strawberry.subscription(
+        description="What a renderer needs: overlays with their values, pointers, what goes and"
+        " what is blocked. Without `after`: everything, then what differs, step by step. With it:"
+        " what differs since, as one step. Keep nothing of a step before its RenderingComplete."
+        " Refused to whoever may not see the whole fleet and all of the workload."
+    )
+    def rendering(
+        self, info: strawberry.Info[Context, None], after: After = None
+    ) -> AsyncIterable[RenderingEvent]:
+        """Follow what runs where."""
+        return RenderingTrail(info.context, after)

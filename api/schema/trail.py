@@ -9,10 +9,17 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Hashable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Hashable,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from api.context import Context
 from api.schema.change import Changeset as ShownChangeset
@@ -29,6 +36,7 @@ from graph.model.errors import NotFound
 from graph.model.names import Revision
 from graph.model.selector import Selector
 from graph.model.view import FleetView
+from graph.rendering import RenderingStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +59,7 @@ class Place:
     cursor: Cursor
     context: Context
     held: ClusterSet = EMPTY
+    rendered: RenderingStep | None = None
 
 
 class Trail(ABC):
@@ -59,6 +68,8 @@ class Trail(ABC):
     after: Cursor | None
     """Where to begin; None for now. May be set until ``begin``."""
     place: Place
+    paced: ClassVar[bool] = False
+    """Whether a change may take so many messages that readers are waited for between them."""
 
     def __init__(self, context: Context, after: str | None) -> None:
         self.after = None if after is None else Cursor.parse(after)
@@ -79,8 +90,11 @@ class Trail(ABC):
         """What is between here and ``goal``, which is not behind."""
 
     @abstractmethod
-    def take(self, changeset: Changeset) -> Sequence[Message]:
-        """What is to be said now that ``changeset`` is there; nothing about what is past."""
+    def take(self, changeset: Changeset) -> Iterable[Message]:
+        """What is to be said now that ``changeset`` is there; nothing about what is past.
+
+        The place is the new one when it returns, also where messages are made one after the other.
+        """
 
     def resync(self, error: errors.TrellisError) -> Message:
         """The last message of a trail that cannot go on."""

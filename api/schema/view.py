@@ -6,7 +6,6 @@ from typing import Annotated
 
 import strawberry
 
-from api.context import Context
 from api.schema.access import Grant
 from api.schema.difference import SetDiff, diff_of
 from api.schema.explanation import (
@@ -27,6 +26,7 @@ from api.schema.facets import (
     group_number,
     tree_rows,
 )
+from api.schema.fleet_effective import FleetEffective, cluster_called
 from api.schema.intent import inside
 from api.schema.inventory import Cluster, Group, Hierarchy, SavedSelector, group_of
 from api.schema.label import LabelKey
@@ -36,13 +36,11 @@ from api.schema.page import PAGE, After, Asked, ClusterConnection, ClusterOrder
 from api.schema.selector import SelectorInput, read_selector
 from api.schema.standard import Standard
 from graph.model.cluster_set import ClusterSet
-from graph.model.errors import Denied, Invalid, NotFound
+from graph.model.errors import Denied, Invalid
 from graph.model.names import Revision as CoreRevision
-from graph.model.names import did_you_mean, quoted
 from graph.model.selector import Everything, Selector
-from graph.model.view import FleetView, group_at
+from graph.model.view import group_at
 from graph.page import Order
-from graph.targeting.missing import nearest_clusters
 
 DEPTH = 3
 DEPTH_MAX = 1_000
@@ -59,11 +57,8 @@ Where = Annotated[
     description="The fleet at one revision. A question that can be refused is null where it is, and"
     " the others are answered."
 )
-class Fleet:
+class Fleet(FleetEffective):
     """One view, as its reader may see it."""
-
-    context: strawberry.Private[Context]
-    view: strawberry.Private[FleetView]
 
     @strawberry.field(description="The revision every answer below is of.")
     def revision(self) -> Revision:
@@ -223,14 +218,7 @@ class Fleet:
         where: Annotated[SelectorInput, strawberry.argument(description="The selector.")],
     ) -> Explanation | None:
         """An explanation."""
-        number = self.view.cluster_number(cluster)
-        if number is None:
-            raise NotFound(
-                f"no cluster called {quoted(cluster)}",
-                hint=did_you_mean(nearest_clusters(self.view, cluster))
-                or "cluster names are exact; select by group or label to find it",
-                path=("cluster",),
-            )
+        number = cluster_called(self, cluster)
         found = self.context.engine.explain(number, self._selector(where), self.view)
         return Explanation(context=self.context, view=self.view, explanation=found)
 

@@ -8,6 +8,7 @@ nothing is said twice, whatever happens at the same time.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Hashable, Sequence
 from contextlib import aclosing
 from typing import Any
@@ -138,6 +139,8 @@ class Hub:
         """Say some messages to one subscriber, at its pace; whether there may be more."""
         async with aclosing(messages):
             async for message in messages:
+                # where there is room nothing below waits: everybody else has a turn here
+                await asyncio.sleep(0)
                 if not await self._tell(stream, selection, message):
                     return False
         return True

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import aclosing, suppress
 from contextvars import Context
 from typing import Any
 
@@ -49,6 +49,7 @@ class Shape:
         self.over = False
         self._engine: Engine = trail.place.context.engine
         self._grants: Mapping[str, Grant] = trail.place.context.view.catalog.grants
+        self._send_seconds = trail.place.context.settings.send_seconds
         self._selection = selection
         self._tallies = tallies
         self._ended = ended
@@ -111,13 +112,26 @@ class Shape:
             else:
                 raise Unavailable("the process is stopping", hint="subscribe again")
 
-    async def _say(self, messages: Sequence[Message]) -> None:
+    async def _say(self, messages: Iterable[Message]) -> None:
         for message in messages:
+            if self.trail.paced:
+                await self._room()
             payload = await self._execute(message)
             for position, stream in enumerate(list(self.streams), start=1):
                 stream.hear(payload, message.revision)
                 if position % FAN_OUT_CHUNK == 0:
                     await asyncio.sleep(0)
+
+    async def _room(self) -> None:
+        """Wait for those who listen, as long as one may who takes nothing at all.
+
+        Also where there is room, everybody else in the process has a turn before the next message.
+        """
+        await asyncio.sleep(0)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._send_seconds):
+                for stream in list(self.streams):
+                    await stream.sink.room()
 
     async def _expel(self) -> None:
         """Let those go who may no longer see what this shape shows."""

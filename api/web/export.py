@@ -70,9 +70,9 @@ class Export:
 
     async def csv(self) -> AsyncIterator[bytes]:
         """A head and a line each; no cell is a formula to a spreadsheet."""
-        yield _lines([[name for name, _ in self.columns]])
+        yield csv_lines([[name for name, _ in self.columns]])
         async for rows in self._pages():
-            yield _lines([[_cell(value) for value in row] for row in rows])
+            yield csv_lines(rows)
 
     async def _pages(self) -> AsyncIterator[Sequence[Sequence[Any]]]:
         for start in range(0, len(self.numbers), PAGE):
@@ -83,7 +83,7 @@ class Export:
 
 def export_of(engine: Engine, view: FleetView, query_string: bytes) -> Export:
     """What a query string asks for: ``where``, a selector's text, and ``columns``."""
-    fields = _fields(query_string)
+    fields = fields_of(query_string, ("where", "columns"))
     selector = engine.parse(fields["where"], view) if "where" in fields else Everything()
     named = tuple((name, _column(name, view)) for name in fields.get("columns", DEFAULT).split(","))
     if len(named) > COLUMNS_MAX:
@@ -95,7 +95,8 @@ def export_of(engine: Engine, view: FleetView, query_string: bytes) -> Export:
     return Export(view, numbers, named)
 
 
-def _fields(query_string: bytes) -> dict[str, str]:
+def fields_of(query_string: bytes, known: Sequence[str]) -> dict[str, str]:
+    """The parameters of a query string; refused if it has others, or one twice."""
     try:
         fields = parse_qs(
             query_string.decode("ascii"), keep_blank_values=True, max_num_fields=10, errors="strict"
@@ -103,8 +104,9 @@ def _fields(query_string: bytes) -> dict[str, str]:
     except (ValueError, UnicodeError):
         raise Invalid("the query string cannot be read", hint="percent-encode it") from None
     for name, values in fields.items():
-        if name not in ("where", "columns"):
-            raise Invalid(f"there is no parameter {quoted(name)}", hint="use where and columns")
+        if name not in known:
+            hint = f"use {' and '.join(known)}"
+            raise Invalid(f"there is no parameter {quoted(name)}", hint=hint)
         if len(values) > 1:
             raise Invalid(f"{quoted(name)} is there twice", hint="give it once")
     return {name: values[0] for name, values in fields.items()}
@@ -144,7 +146,8 @@ def _cell(value: Any) -> Any:
     return "" if value is None else value
 
 
-def _lines(rows: Sequence[Sequence[Any]]) -> bytes:
+def csv_lines(rows: Sequence[Sequence[Any]]) -> bytes:
+    """Rows as lines of CSV; no cell is a formula to a spreadsheet."""
     text = io.StringIO()
-    csv.writer(text).writerows(rows)
+    csv.writer(text).writerows([_cell(value) for value in row] for row in rows)
     return text.getvalue().encode()

@@ -1,4 +1,4 @@
-"""The export over HTTP: ``/export/clusters.ndjson`` and ``.csv``.
+"""The exports over HTTP: ``/export/clusters.ndjson`` and ``.csv``, ``/export/chargeback.csv``.
 
 A reader that hangs up, takes nothing for too long, or whose token expires meanwhile is not written
 for any more: its answer ends without its end, so nobody takes a part for the whole.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from api.caller.identity import Identified, Unauthenticated, still_valid
@@ -26,17 +26,35 @@ from api.web.door import (
     send_fault,
     send_refusal,
 )
-from api.web.export import Export, export_of
+from api.web.export import export_of
+from api.web.export_chargeback import chargeback_of
 from api.web.quota import Quota
 from graph.engine import Engine
 from graph.model.errors import NotFound, TrellisError
+from graph.model.view import FleetView
 
 GONE = "GONE"
 """The outcome of an export whose reader has hung up."""
 
-_FORMS: dict[str, tuple[bytes, Callable[[Export], AsyncIterator[bytes]]]] = {
-    "ndjson": (b"application/x-ndjson; charset=utf-8", Export.ndjson),
-    "csv": (b"text/csv; charset=utf-8; header=present", Export.csv),
+Lines = AsyncIterator[bytes]
+"""An export as it is sent, part by part."""
+Make = Callable[[Engine, FleetView, bytes], Awaitable[Lines]]
+"""Makes the export that a query string asks for, of a view."""
+
+
+async def _ndjson(engine: Engine, view: FleetView, query_string: bytes) -> Lines:
+    return export_of(engine, view, query_string).ndjson()
+
+
+async def _csv(engine: Engine, view: FleetView, query_string: bytes) -> Lines:
+    return export_of(engine, view, query_string).csv()
+
+
+_CSV = b"text/csv; charset=utf-8; header=present"
+_FILES: dict[str, tuple[bytes, Make]] = {
+    "clusters.ndjson": (b"application/x-ndjson; charset=utf-8", _ndjson),
+    "clusters.csv": (_CSV, _csv),
+    "chargeback.csv": (_CSV, chargeback_of),
 }
 
 
@@ -53,15 +71,16 @@ class ExportView:
         """Stream one export."""
         started = time.perf_counter()
         identified: Identified | None = None
-        form, code, begun = "", GONE, False
+        file, code, begun = "", GONE, False
         try:
-            form = _form(scope)
+            file = _file(scope)
             identified = await self._door.admit(scope, headers_of(scope))
             with self._quota.held(identified.actor.name):
-                export = self._export(scope, identified)
+                view = self._engine.seen(self._engine.access(identified.actor))
+                lines = await _FILES[file][1](self._engine, view, scope["query_string"])
                 begun = True
-                await send(_head(export, form))
-                code = await self._stream(_FORMS[form][1](export), identified, receive, send)
+                await send(_head(view, file))
+                code = await self._stream(lines, identified, receive, send)
                 if code == SlowReader.code or is_stalled(scope):
                     code = SlowReader.code
                     self._quota.dropped()
@@ -71,12 +90,7 @@ class ExportView:
                 raise
             await _refuse(send, error)
         finally:
-            self._door.tell("export", form, code, started, identified)
-
-    def _export(self, scope: Scope, identified: Identified) -> Export:
-        engine = self._engine
-        view = engine.seen(engine.access(identified.actor))
-        return export_of(engine, view, scope["query_string"])
+            self._door.tell("export", _told(file), code, started, identified)
 
     async def _stream(
         self, lines: AsyncIterator[bytes], identified: Identified, receive: Receive, send: Send
@@ -108,22 +122,27 @@ async def _refuse(send: Send, error: Exception) -> None:
         await send_fault(send, error)
 
 
-def _form(scope: Scope) -> str:
-    form: str = scope["path"].partition(".")[2]
-    if form not in _FORMS:
-        raise NotFound("there is no such export", hint=f"forms: {', '.join(_FORMS)}")
+def _file(scope: Scope) -> str:
+    file: str = scope["path"].removeprefix("/export/")
+    if file not in _FILES:
+        raise NotFound("there is no such export", hint=f"exports: {', '.join(_FILES)}")
     if scope["method"] != "GET":
         raise WrongMethod("an export is read by GET", hint="send a GET", allow="GET")
-    return form
+    return file
 
 
-def _head(export: Export, form: str) -> dict[str, Any]:
+def _told(file: str) -> str:
+    """What an export is called where it is told of: those of clusters by their form alone."""
+    return file.removeprefix("clusters.")
+
+
+def _head(view: FleetView, file: str) -> dict[str, Any]:
     headers = [
-        (b"content-type", _FORMS[form][0]),
-        (b"content-disposition", f'attachment; filename="clusters.{form}"'.encode()),
+        (b"content-type", _FILES[file][0]),
+        (b"content-disposition", f'attachment; filename="{file}"'.encode()),
         (b"cache-control", b"private, no-store"),
         (b"vary", b"Authorization"),
-        (b"trellis-cursor", str(export.view.cursor).encode()),
+        (b"trellis-cursor", str(view.cursor).encode()),
     ]
     return {"type": "http.response.start", "status": 200, "headers": headers}
 

@@ -174,7 +174,7 @@ class GraphQLView:
         bytes_max = self._settings.body_bytes_max
         if length is None or length > bytes_max:
             access = self._engine.access(identified.actor)
-            if access.scope(Role.EDITOR) is not None:
+            if access.holds(Role.EDITOR):
                 return self._settings.batch_bytes_max
         return bytes_max
 

@@ -15,6 +15,7 @@ from api.problems import (
     MESSAGE_LENGTH_MAX,
     TooLarge,
     TooMany,
+    extensions_of,
     graphql_error,
     headers_of,
     refusal,
@@ -116,6 +117,14 @@ def test_every_refusal_of_the_core_is_a_member_of_a_result(kind):
     assert type(found).__name__ in names, "the member is called as its branch of the tree"
     assert (found.code, found.message, found.hint) == (kind.code, "wrong", "right")
     assert found.path == ["commands", "3", "group"]
+
+
+def test_the_path_has_the_names_that_the_input_has():
+    missing = core.NotFound("wrong").at("commands", 0, "choice", "applications", 1)
+    assert failure_of(missing, 7).path == ["commands", "0", "applications", "1"]
+    late = core.Invalid("wrong").at("late_bound", 1, "source")
+    assert failure_of(late, 7).path == ["lateBound", "1", "source"]
+    assert extensions_of(late)["path"] == ["lateBound", "1", "source"]
 
 
 def test_a_member_carries_what_its_branch_knows_more():

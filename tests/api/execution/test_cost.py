@@ -96,7 +96,7 @@ class Naive:
         given = {each.name.value: self.value(each.value) for each in node.arguments or ()}
         alone = 1 + AS_OF * bool({"asOf", "from", "to"} & set(given)) + listed_in(given)
         alone += CHARGES.get(place, 0) + CHARGES.get(node.name.value, 0)
-        alone += FACET * len(given.get("by", ()))
+        alone += FACET * len(as_list(given.get("by", [])))
         if node.selection_set is None:
             return alone
         first = None
@@ -114,7 +114,7 @@ class Naive:
                 depth = given.get("depth", ...)
                 depth = field.args["depth"].default_value if depth is ... else depth
                 usual = min(DEFAULT.tree_rows_max, TREE_ROWS[min(max(0, depth), 5)])
-            first = usual if listed is None else len(listed)
+            first = usual if listed is None else len(as_list(listed))
         return alone + first * self.inside(node.selection_set, inner, None)
 
     def value(self, node: Any) -> Any:
@@ -122,6 +122,11 @@ class Naive:
         if name and name not in self.values:
             return ...  # as if it were not there
         return self.values[name] if name else value_from_ast_untyped(node, self.values)
+
+
+def as_list(value: Any) -> list[Any]:
+    """What is no list stands for a list of one."""
+    return value if isinstance(value, list) else [value]
 
 
 def listed_in(value: Any, name: str = "") -> int:

@@ -147,6 +147,14 @@ async def test_rows_remembered_for_one_reader_show_another_nothing_more(pair):
     assert {each["name"].split("-")[0] for each in rows} == {"austin", "dallas"}
 
 
+@pytest.mark.parametrize("field", ['place(hierarchy: "empty")', 'label(key: "open")'])
+async def test_rows_remembered_for_one_reader_tell_another_of_no_hidden_name(pair, field):
+    """The rows are the same for both, and only one may know what the field is called."""
+    text = f'{{ fleet {{ clusters(where: {{text: "/geo/us/tx"}}) {{ nodes {{ {field} }} }} }} }}'
+    await pair.compare(Generated(text, {}))
+    assert (pair.seen["data"], pair.seen["errors"]) == (1, 1)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -11,9 +11,12 @@ import strawberry
 from graphql import GraphQLError
 from strawberry.schema.config import StrawberryConfig
 
+from api.schema.assignment_commands import LiftProhibitionInput
 from api.schema.cluster_commands import LeaveInput
 from api.schema.command import ApplyInput, CommandInput
+from api.schema.layer_commands import SetLayerInput
 from api.schema.names import SCALARS
+from api.schema.selector import SelectorInput
 from changes import random_fleet
 from command_inputs import camel, input_of, literal, name_of, random_command
 from doors import context, opened
@@ -21,9 +24,11 @@ from engines import give
 from graph.access import access_of
 from graph.decide.selectors import meaning
 from graph.model import command as core
+from graph.model import workload_command as workload
 from graph.model.access import Actor, Role
 from graph.model.command import Command, GrantAccess, Revert
 from graph.model.errors import Denied, TrellisError
+from graph.model.workload import Choice
 from small import small
 from twin import Twin
 
@@ -58,13 +63,12 @@ def read(command: dict[str, Any], view: Twin, *, as_text: bool = False) -> Comma
 
 def _decided(command: Command, view: Twin) -> Command:
     """With its selector read, if it came as a tree: the core does that where the command stands."""
-    match command:
-        case core.SaveSelector(selector=dict() as tree):
-            return replace(command, selector=meaning(tree, view, "selector"))
-        case core.GrantAccess(scope=dict() as tree):
-            return replace(command, scope=meaning(tree, view, "scope"))
-        case _:
-            return command
+    trees = {
+        name: meaning(tree, view, name)
+        for name in ("selector", "scope", "requires")
+        if isinstance(tree := getattr(command, name, None), dict)
+    }
+    return replace(command, **trees)
 
 
 @pytest.mark.volume
@@ -76,8 +80,9 @@ def test_every_command_arrives_as_it_was_sent_in_variables_and_in_the_document(s
             twin = Twin.of(random_fleet(rng))
         command = random_command(rng, twin)
         written = {name_of(command): input_of(command, twin)}
-        assert read(written, twin) == command
-        assert read(written, twin, as_text=True) == command
+        arrived = read(written, twin), read(written, twin, as_text=True)
+        assert arrived == (command, command)
+        assert repr(arrived) == repr((command, command)), "1, 1.0 and true are equal to Python"
         kinds.add(type(command))
     assert kinds == set(get_args(Command)) - {Revert}
 
@@ -101,6 +106,24 @@ def test_there_is_an_input_for_every_command_but_a_revert():
             {"saveSelector": {"name": "t", "selector": {"text": "/new/one"}}},
             core.SaveSelector("t", "/new/one"),
         ),
+        ({"defineNamespace": {"name": "n"}}, workload.DefineNamespace("n")),
+        (
+            {"defineApplication": {"name": "a", "namespace": "n"}},
+            workload.DefineApplication("a", "n"),
+        ),
+        (
+            {"assign": {"name": "x", "namespace": "n", "selector": {"text": "all"}}},
+            workload.Assign("x", Choice("n"), "all"),
+        ),
+        (
+            {"prohibit": {"name": "x", "selector": {"text": "all"}}},
+            workload.Prohibit("x", Choice(), "all"),
+        ),
+        (
+            {"setLayer": {"name": "x", "selector": {"text": "all"}, "values": {}}},
+            workload.SetLayer("x", "all", {}),
+        ),
+        ({"setPolicy": {"name": "x"}}, workload.SetPolicy("x")),
     ],
 )
 def test_what_is_left_out_has_the_default_of_the_core(given, meant):
@@ -172,6 +195,47 @@ def test_null_removes_what_can_be_removed():
             ("selector", "and", 0, "group"),
         ),
         (
+            {"defineApplication": {"name": "a", "namespace": "n", "values": [1]}},
+            "values is no map",
+            ("values",),
+        ),
+        (
+            {"defineApplication": {"name": "a", "namespace": "n", "schema": "any"}},
+            "schema is no map",
+            ("schema",),
+        ),
+        (
+            {"setLayer": {"name": "x", "selector": {"text": "all"}, "values": 5}},
+            "values is no map",
+            ("values",),
+        ),
+        (
+            {
+                "defineNamespace": {
+                    "name": "n",
+                    "quota": {"cpuMillicores": 1, "memoryMib": 1, "storageMib": 0.5},
+                }
+            },
+            "0.5 is no whole number",
+            ("quota", "storageMib"),
+        ),
+        (
+            {"defineNamespace": {"name": "n", "labels": [{"key": "a", "value": "b"}] * 2}},
+            'label "a" is given twice',
+            ("labels", 1),
+        ),
+        (
+            {
+                "defineApplication": {
+                    "name": "a",
+                    "namespace": "n",
+                    "source": {"template": {"files": [{"name": "f", "text": ""}] * 2}},
+                }
+            },
+            'file "f" is given twice',
+            ("source", "template", "files", 1),
+        ),
+        (
             {"grantAccess": {"name": "t", "role": "READER", "scope": {"cluster": "gone"}}},
             'no cluster called "gone"',
             ("scope", "cluster"),
@@ -203,6 +267,15 @@ def test_what_cannot_be_meant_is_refused_with_its_place(command, message, path):
         ({"createHierarchy": {"name": "x", "mode": "BOTH"}}, "Mode"),
         ({"registerCluster": {"name": "x", "labels": [{"key": "a", "value": [1]}]}}, "label value"),
         ({"registerCluster": {"name": "x", "labels": [{"key": "a", "value": None}]}}, "non-null"),
+        ({"defineApplication": {"name": "x"}}, "namespace"),
+        ({"defineApplication": {"name": "x", "namespace": "n", "source": {}}}, "exactly one"),
+        ({"assign": {"name": "x", "selector": {"text": "all"}}}, "namespace"),
+        ({"setLayer": {"name": "x", "selector": {"text": "all"}}}, "values"),
+        (
+            {"setLayer": {"name": "x", "selector": {"text": "all"}, "values": {"a": [2**64]}}},
+            "too many digits",
+        ),
+        ({"setPolicy": {"name": "x", "oversubscription": "IGNORE"}}, "Enforcement"),
     ],
 )
 @pytest.mark.parametrize("as_text", [False, True])
@@ -225,13 +298,15 @@ def test_every_field_of_every_input_is_described():
     assert not bare and all(each.description for each in inputs)
 
 
-async def test_a_batch_says_why_since_when_and_under_which_key(tmp_path):
-    given = ApplyInput(commands=[], reason="why", expected_revision=0, idempotency_key="")
+async def test_a_batch_says_why_since_when_under_which_key_and_at_what_loss(tmp_path):
+    given = ApplyInput(
+        commands=[], reason="why", expected_revision=0, idempotency_key="", expected_loss=0
+    )
     async with opened(tmp_path) as engine:
         asked = context(engine)
-    assert given.batch(asked) == core.Batch((), "ana", "why", 0, "")
+    assert given.batch(asked) == core.Batch((), "ana", "why", 0, "", 0)
     left_out = ApplyInput(commands=[], reason="why")
-    assert left_out.batch(asked) == core.Batch((), "ana", "why", None, None)
+    assert left_out.batch(asked) == core.Batch((), "ana", "why", None, None, None)
 
 
 @pytest.mark.parametrize("role", [None, Role.READER])
@@ -249,3 +324,18 @@ async def test_of_a_batch_by_somebody_who_may_change_nothing_one_command_is_read
         assert refused.value.path == ("commands", 0)
         with pytest.raises(IndexError):
             batch.batch(context(engine))
+
+
+async def test_a_role_over_a_part_of_the_workload_is_enough_to_be_read(tmp_path):
+    """Whether it is enough for what is asked is the core's to say."""
+    async with opened(tmp_path) as engine:
+        covered = GrantAccess("c", Role.EDITOR, subject="cook", namespaces=("kitchen",))
+        await give(engine, covered)
+        allowed = access_of(Actor("cook"), engine.view.grants())
+        asked = replace(context(engine), access=allowed)
+        layer = SetLayerInput(name="x", selector=SelectorInput(text="all"), values={})
+        batch = ApplyInput(commands=[CommandInput(set_layer=layer)], reason="r").batch(asked)
+        assert batch.commands == (workload.SetLayer("x", "all", {}),)
+        lift = CommandInput(lift_prohibition=LiftProhibitionInput(name="no-gold"))
+        with pytest.raises(Denied, match="operator"):
+            ApplyInput(commands=[lift], reason="r").batch(asked)

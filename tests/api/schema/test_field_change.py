@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,7 +27,25 @@ from graph.model.command import (
     UpdateGroup,
 )
 from graph.model.hours import Interval, OpeningHours
-from graph.model.inventory import Capacity, LabelType
+from graph.model.inventory import Capacity, LabelType, Reconciler
+from graph.model.workload import (
+    Base,
+    Binding,
+    BindingKind,
+    Choice,
+    Enforcement,
+    FieldTarget,
+    LateBound,
+    Template,
+)
+from graph.model.workload_command import (
+    Assign,
+    DefineApplication,
+    OrderHierarchies,
+    Prohibit,
+    SetLayer,
+    SetPolicy,
+)
 
 CHANGES = """{ changesets(first: 1) { nodes { changes {
     id name path action fields { name before after } } } } }"""
@@ -119,6 +138,116 @@ async def test_a_selector_over_a_group_that_is_gone_has_no_text(fleet):
         change { fields { name before after } } } } } }"""
     history = (await data(fleet, query))["fleet"]["savedSelector"]["history"]
     assert fields(history[0]["change"]) == {"text": (None, "/geo/us")}
+
+
+async def test_the_order_of_hierarchies_is_told(fleet):
+    found = await told(fleet, OrderHierarchies(("empty", "geo", "devices")))
+    assert {name: fields(each) for name, each in found.items()} == {
+        "empty": {"precedence": (-2, 0)},
+        "geo": {"precedence": (0, 1)},
+        "devices": {"precedence": (-1, 2)},
+    }
+
+
+async def test_an_application_is_told_field_by_field_as_its_input_has_them(fleet):
+    new = DefineApplication(
+        "oven", "kitchen", owner="ana", labels={"tier": "iron"}, requires="/devices/grill",
+        reconcilers=(Reconciler.ANSIBLE,), depends_on=("grill",), requests=Capacity(1, 2),
+        source=Base("base", (Binding("a.b", BindingKind.CONFIG_MAP, "oven", "b"),)),
+        values={"a": {"b": 1}}, schema={"type": "object"}, reads=("telemetry",),
+        late_bound=(LateBound("host", "{cluster}", (FieldTarget("Ingress/oven", "/a"),)),),
+    )  # fmt: skip
+    found = fields((await told(fleet, new))["oven"])
+    assert found == {
+        "name": (None, "oven"),
+        "namespace": (None, "kitchen"),
+        "owner": (None, "ana"),
+        "requires": (None, "/devices/grill"),
+        "reconcilers": (None, ["ANSIBLE"]),
+        "dependsOn": (None, ["grill"]),
+        "requests": (None, {"cpuMillicores": 1, "memoryMib": 2, "storageMib": 0}),
+        "source": (
+            None,
+            {
+                "base": {
+                    "path": "base",
+                    "bindings": [
+                        {"key": "a.b", "kind": "CONFIG_MAP", "name": "oven", "field": "b"}
+                    ],
+                    "components": [],
+                }
+            },
+        ),
+        "values": (None, {"a": {"b": 1}}),
+        "schema": (None, {"type": "object"}),
+        "lateBound": (
+            None,
+            [
+                {
+                    "key": "host",
+                    "source": "{cluster}",
+                    "fields": [{"object": "Ingress/oven", "pointer": "/a"}],
+                }
+            ],
+        ),
+        "reads": (None, ["telemetry"]),
+        "label tier": (None, "iron"),
+    }
+    as_template = replace(
+        new, source=Template({"b": "2", "a": "1"}), values={}, labels={"tier": "x"}
+    )
+    assert fields((await told(fleet, as_template))["oven"]) == {
+        "source": (
+            found["source"][1],
+            {"template": {"files": [{"name": "a", "text": "1"}, {"name": "b", "text": "2"}]}},
+        ),
+        "values": ({"a": {"b": 1}}, None),
+        "label tier": ("iron", "x"),
+    }
+
+
+async def test_values_that_only_python_has_equal_are_told_as_different(fleet):
+    for values in ({"lanes": 2.0}, {"lanes": 2}):
+        found = await told(fleet, SetLayer("grill-tx", "/geo/us/tx", values, "grill", rank=1))
+        assert repr(fields(found["grill-tx"])["values"][1]) == repr(values)
+
+
+async def test_what_chooses_is_told_by_what_it_chooses(fleet):
+    found = await told(
+        fleet,
+        Assign("kitchen-gold", Choice("kitchen", ("grill",)), "/geo/ca"),
+        Prohibit("no-gold", Choice("signs", labels={"tier": "iron"}), "lanes >= 16"),
+        SetPolicy("small", selector="size = large", oversubscription=Enforcement.REFUSE),
+        GrantAccess("tess-too", Role.READER, subject="tess", scope="/geo/us/tx/austin",
+                    namespaces=("kitchen",), applications=("player",)),
+    )  # fmt: skip
+    assert {name: fields(each) for name, each in found.items()} == {
+        "kitchen-gold": {"named": (None, ["grill"]), "label tier": ("gold", None)},
+        "no-gold": {
+            "namespace": (None, "signs"),
+            "selector": ("lanes >= 15", "lanes >= 16"),
+            "label tier": ("gold", "iron"),
+        },
+        "small": {
+            "selector": ("size = small", "size = large"),
+            "registries": (["registry.example.com"], None),
+            "oversubscription": ("REPORT", "REFUSE"),
+        },
+        "tess-too": {"namespaces": (None, ["kitchen"]), "applications": (None, ["player"])},
+    }
+
+
+async def test_names_of_what_is_hidden_are_left_out(fleet):
+    both = Assign("both", Choice("kitchen", ("grill", "oven")), "/geo/us/tx")
+    await give(fleet, DefineApplication("oven", "kitchen", labels={"tier": "iron"}), both)
+    await give(fleet, GrantAccess("cook", Role.READER, subject="cook", applications=("grill",)))
+    whole = fields((await told(fleet, replace(both, title="t")))["both"])
+    assert whole == {"title": (None, "t")}
+    for actor, named in ((ADMIN, ["grill", "oven"]), (Actor("cook"), ["grill"])):
+        query = '{ node(id: "assignment:both") { ... on Assignment { history { %s } } } }'
+        lines = "change { fields { name before after } }"
+        found = (await data(fleet, query % lines, actor=actor))["node"]["history"][-1]
+        assert fields(found["change"])["named"] == (None, named)
 
 
 @pytest.mark.parametrize("actor", [ADMIN, TEXAN], ids=["all", "a part"])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from api.schema.change import ObjectKind
 from asking import ask, data
 from doors import TEXAN
 from engines import give
@@ -18,20 +19,30 @@ from graph.model.command import (
     UpdateCluster,
     UpdateHierarchy,
 )
+from graph.model.ref import Kind
 
 KINDS = ("cluster:0", "group:1", "hierarchy:geo", "label_key:size", "saved_selector:texas",
-         "grant:texans")  # fmt: skip
+         "grant:texans", "namespace:kitchen", "application:grill", "assignment:kitchen-us",
+         "prohibition:no-gold", "layer:grill-tx", "policy:gold")  # fmt: skip
 OF = " ".join(
-    f"... on {kind} {{ history {{ revision actor reason change {{ id action }} }} }}"
-    for kind in ("Cluster", "Group", "Hierarchy", "LabelKey", "SavedSelector", "Grant")
-)
+    f"... on {kind} {{ history {{ revision actor reason change {{ id kind action }} }} }}"
+    for kind in ("Cluster", "Group", "Hierarchy", "LabelKey", "SavedSelector", "Grant", "Namespace",
+                 "Application", "Assignment", "Prohibition", "Layer", "Policy")
+)  # fmt: skip
+
+
+def test_every_kind_of_object_has_a_name_on_the_wire():
+    assert {each.value for each in ObjectKind} == {each.value for each in Kind}
+    assert {identity.partition(":")[0] for identity in KINDS} == {each.value for each in Kind}
 
 
 @pytest.mark.parametrize("identity", KINDS)
 async def test_every_object_can_tell_its_past(fleet, identity):
     found = await data(fleet, f"query ($id: ID!) {{ node(id: $id) {{ {OF} }} }}", id=identity)
     first = found["node"]["history"][-1]
-    assert (first["revision"], first["change"]) == (1, {"id": identity, "action": "CREATED"})
+    kind = identity.partition(":")[0].upper()
+    created = {"id": identity, "kind": kind, "action": "CREATED"}
+    assert (first["revision"], first["change"]) == (1, created)
 
 
 async def test_an_earlier_fleet_knows_nothing_of_what_came_after(fleet):

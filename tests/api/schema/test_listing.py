@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.schema.listing import behind, by_name, checked_first
+from api.schema.listing import behind, by_name, checked_first, some_of
 from asking import ask, data
 from engines import give
 from graph.model.command import CreateHierarchy, RegisterCluster, SaveSelector, UpdateCluster
@@ -32,6 +32,13 @@ def test_a_length_that_no_list_has_is_refused_with_the_lengths_that_are(first):
     assert refused.value.path == ("first",)
 
 
+def test_names_in_no_order_are_listed_in_theirs():
+    names = {"b", "d", "a", "c"}
+    assert some_of(names, 2, None, "layers") == ["a", "b"]
+    assert some_of(names, 2, "bb", "layers") == ["c", "d"]
+    assert some_of(names, 2, "d", "layers") == []
+
+
 def test_what_is_none_of_the_list_cannot_be_begun_behind():
     assert behind("abc", "b", str) == "c"
     assert behind("abc", None, str) == "abc"
@@ -44,6 +51,12 @@ LISTS = {
     "labelKeys": "fleet { %s { name } }",
     "savedSelectors": "fleet { %s { name } }",
     "grants": "fleet { %s { name } }",
+    "applications": "fleet { %s { name } }",
+    "namespaces": "fleet { %s { name } }",
+    "assignments": "fleet { %s { name } }",
+    "prohibitions": "fleet { %s { name } }",
+    "layers": "fleet { %s { name } }",
+    "policies": "fleet { %s { name } }",
     "children": 'fleet { group(path: "/geo/us") { %s { name } } }',
     "history": 'fleet { cluster(name: "austin-00") { %s { name: revision } } }',
     "changes": "changesets(first: 1) { nodes { %s { name: id } } }",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -28,6 +28,7 @@ from graph.model.command import (
     RemoveLabel,
     RenameGroup,
     RetireCluster,
+    Revert,
     RevokeAccess,
     SaveSelector,
     UpdateCluster,
@@ -37,6 +38,22 @@ from graph.model.command import (
 from graph.model.errors import Unavailable
 from graph.model.inventory import Capacity, LabelType, Mode
 from graph.model.names import Revision
+from graph.model.workload import Choice, LateBound, Template
+from graph.model.workload_command import (
+    Assign,
+    DefineApplication,
+    DefineNamespace,
+    DeleteApplication,
+    DeleteNamespace,
+    LiftProhibition,
+    OrderHierarchies,
+    Prohibit,
+    RemoveLayer,
+    RemovePolicy,
+    SetLayer,
+    SetPolicy,
+    Unassign,
+)
 from graph.store.embedded import EmbeddedStore
 from small import SMALL
 from twin import same_fleet
@@ -46,6 +63,15 @@ MORE: tuple[Command, ...] = (
     DeclareLabel("unused", LabelType.TEXT),
     GrantAccess("texans", Role.EDITOR, claim="texas", scope="/geo/us/tx"),
     GrantAccess("readers", Role.READER, subject="ron"),
+    DefineNamespace("pos"),
+    DefineNamespace("void"),
+    DefineApplication("till", "pos", values={"lanes": 1}),
+    DefineApplication("idle", "pos"),
+    Assign("tills", Choice("pos", ("till",)), "all"),
+    Assign("tills-us", Choice("pos", ("till",)), "/geo/us"),
+    Prohibit("no-till", Choice("pos", ("till",)), "/geo/ca"),
+    SetLayer("till-us", "/geo/us", {"lanes": 3}, "till"),
+    SetPolicy("old", ("pos",), registries=("registry.example.com",)),
 )
 """What the small fleet has besides, at revision 2."""
 
@@ -154,7 +180,23 @@ EACH: tuple[Command, ...] = (
     DeleteSelector("texas"),
     GrantAccess("ops", Role.OPERATOR, subject="olga", scope="/geo/us", title="Operators"),
     RevokeAccess("texans"),
-)
+    OrderHierarchies(("geo", "devices", "empty")),
+    DefineNamespace("pos", "Point of sale", ("retail",), "4711", {"tier": "gold"}, Capacity(9, 9)),
+    DeleteNamespace("void"),
+    DefineApplication(
+        "idle", "pos", requires="/geo/us", depends_on=("till",), source=Template({"a": "b"}),
+        values={"a": [1, 1.0, True, None]}, late_bound=(LateBound("host", "{cluster}"),),
+    ),
+    DeleteApplication("idle"),
+    Assign("tills-us", Choice("pos"), "/geo/us and size = large", "Tills"),
+    Unassign("tills-us"),
+    Prohibit("no-idle", Choice("pos", ("idle",)), "/geo/us"),
+    LiftProhibition("no-till"),
+    SetLayer("till-tx", "/geo/us/tx", {"lanes": 2, "night": {"on": True}}, "till", 7, "Texas"),
+    RemoveLayer("till-us"),
+    SetPolicy("old", selector="/geo/us", quota_max=Capacity(1, 2), title="New"),
+    RemovePolicy("old"),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("command", EACH, ids=name_of)
@@ -189,7 +231,30 @@ async def test_a_command_alone_and_in_a_batch_are_refused_alike(engine):
     assert engine.view.cursor.revision == 2
 
 
+async def test_every_command_has_its_mutation_tried():
+    assert {type(each) for each in EACH} == set(get_args(Command)) - {Revert}
+
+
 # batches
+
+
+async def test_the_loss_a_batch_accepts_is_in_the_record_and_on_the_wire(engine):
+    everywhere = Assign("kitchen-all", Choice("kitchen"), "all")
+    await apply(
+        engine, DefineNamespace("kitchen"), DefineApplication("grill", "kitchen"), everywhere
+    )
+    await apply(engine, RetireCluster("york-1"), expectedLoss=12)
+    await alone(engine, UpdateGroup("/geo/us", "United States"))
+    query = "{ changesets(first: 2) { nodes { revision acceptedLoss } } }"
+    found = (await data(engine, query))["changesets"]["nodes"]
+    assert found == [{"revision": 5, "acceptedLoss": 0}, {"revision": 4, "acceptedLoss": 2}]
+
+
+async def test_whoever_may_accept_no_loss_is_refused_it(engine):
+    texas = UpdateGroup("/geo/us/tx", "Texas")
+    found = await apply(engine, texas, actor=EDITOR, expectedLoss=0)
+    assert (found["__typename"], found["code"]) == ("Denied", "DENIED")
+    assert (await apply(engine, texas, actor=EDITOR))["__typename"] == "Applied"
 
 
 async def test_a_batch_is_one_revision_and_each_command_sees_those_before(engine):

@@ -36,7 +36,10 @@ def read(scalar: str, value: object) -> Any:
         ("LabelValue", True),
         ("LabelValue", -3),
         ("Cursor", "2.0123456789abcdef"),
+        ("JSON", {"a": [1, 1.0, True, None, "é", {"b": 2**64 - 1, "c": -(2**63)}]}),
+        ("JSON", DEEP),
     ],
+    ids=lambda given: str(given)[:20],
 )
 def test_what_fits_is_taken_as_it_is(scalar, value):
     found = read(scalar, value)
@@ -95,6 +98,11 @@ def test_a_revision_may_stand_where_a_moment_may(given, revision):
         ("LabelValue", float("nan")),
         ("LabelValue", float("inf")),
         ("LabelValue", DEEP),
+        ("JSON", 2**64),
+        ("JSON", 2.0**64),
+        ("JSON", {"a": [-(2**63) - 1]}),
+        ("JSON", [float("nan")]),
+        ("JSON", {"a": {"b": float("inf")}}),
     ],
     ids=lambda value: str(value)[:20] if not isinstance(value, list) else "deep",
 )

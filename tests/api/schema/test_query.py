@@ -9,7 +9,8 @@ from api.schema.schema import GRAPHQL, SCHEMA
 from asking import ask, data
 from doors import ADMIN, STRANGER, TEXAN, context
 from engines import give
-from graph.model.command import DeleteSelector, RetireCluster, UpdateCluster
+from graph.model.access import Actor, Role
+from graph.model.command import DeleteSelector, GrantAccess, RetireCluster, UpdateCluster
 from graph.model.errors import Denied
 
 
@@ -89,6 +90,27 @@ async def test_the_viewer_is_who_asks_with_what_they_may_do(fleet):
     assert (tess["name"], tess["claims"]) == ("tess", ["texas"])
     assert {each["role"] for each in tess["permissions"]} == {"READER", "EDITOR"}
     assert not any(each["everywhere"] for each in tess["permissions"])
+
+
+async def test_a_role_over_a_part_of_the_workload_is_shown_with_its_part(fleet):
+    part = GrantAccess(
+        "cooks", Role.EDITOR, subject="cook", namespaces=("kitchen",), applications=("player",)
+    )
+    await give(fleet, part, GrantAccess("ny", Role.READER, subject="cook", scope="/geo/us/ny"))
+    query = "{ viewer { permissions { role scope everywhere namespaces applications } } }"
+    found = (await data(fleet, query, actor=Actor("cook")))["viewer"]["permissions"]
+    held = {"everywhere": False, "namespaces": [], "applications": []}
+    covered = {"everywhere": False, "namespaces": ["kitchen"], "applications": ["player"]}
+    assert found == [
+        {"role": "READER", "scope": "/geo/us/ny", **held},
+        {"role": "EDITOR", "scope": "all", **covered},
+    ]
+    query = "{ fleet { grants { name namespaces applications } } }"
+    grants = {each["name"]: each for each in (await data(fleet, query))["fleet"]["grants"]}
+    assert grants["cooks"] == {
+        "name": "cooks", "namespaces": ["kitchen"], "applications": ["player"],
+    }  # fmt: skip
+    assert grants["texans"] == {"name": "texans", "namespaces": [], "applications": []}
 
 
 async def test_whoever_may_see_nothing_is_refused_at_the_door(fleet):

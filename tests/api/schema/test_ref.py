@@ -18,6 +18,8 @@ EVERYTHING = """{ fleet {
     labelKeys { id __typename name }
     savedSelectors { id __typename name }
     grants { id __typename name }
+    namespaces { id __typename } applications { id __typename } assignments { id __typename }
+    prohibitions { id __typename } layers { id __typename } policies { id __typename }
 } }"""
 
 
@@ -34,7 +36,8 @@ def objects(found: object) -> dict[str, str]:
 async def test_every_object_is_found_again_by_its_id(fleet):
     known = objects(await data(fleet, EVERYTHING))
     assert set(known.values()) == {
-        "Cluster", "Hierarchy", "Group", "LabelKey", "SavedSelector", "Grant",
+        "Cluster", "Hierarchy", "Group", "LabelKey", "SavedSelector", "Grant", "Namespace",
+        "Application", "Assignment", "Prohibition", "Layer", "Policy",
     }  # fmt: skip
     ids = list(known)
     found = await data(

@@ -10,7 +10,9 @@ from asking import ask, data
 from engines import give, names, ticking
 from graph.engine import Engine
 from graph.model.access import Actor, Role
+from graph.model.change import same
 from graph.model.command import (
+    Command,
     CreateGroup,
     DeleteGroup,
     GrantAccess,
@@ -22,6 +24,18 @@ from graph.model.command import (
     UpdateGroup,
 )
 from graph.model.names import Revision
+from graph.model.ref import Kind, Ref
+from graph.model.view import entity_of
+from graph.model.workload import Choice
+from graph.model.workload_command import (
+    Assign,
+    DefineApplication,
+    DefineNamespace,
+    Prohibit,
+    RemovePolicy,
+    SetLayer,
+    SetPolicy,
+)
 from graph.store.embedded import EmbeddedStore
 from small import SMALL
 
@@ -74,6 +88,46 @@ async def test_one_object_goes_back_and_the_rest_stays(engine):
     assert [each["id"] for each in found["objects"]] == ["cluster:0"]
     titles = {each.name: each.title for each in map(engine.view.cluster, engine.view.everything())}
     assert titles == {"austin-1": "", "austin-2": "B", "york-1": ""}
+
+
+WORKLOAD: tuple[Command, ...] = (
+    DefineNamespace("pos"),
+    DefineApplication("till", "pos", values={"lanes": 1}),
+    Assign("tills", Choice("pos"), "/geo/us"),
+    Prohibit("no-till", Choice("pos", ("till",)), "/geo/ca"),
+    SetLayer("till-tx", "/geo/us/tx", {"lanes": 2}, "till"),
+    SetPolicy("all-pos", ("pos",), registries=("registry.example.com",)),
+)
+OTHERWISE: tuple[Command, ...] = (
+    DefineNamespace("pos", "Point of sale"),
+    DefineApplication("till", "pos", values={"lanes": True}),
+    Assign("tills", Choice("pos"), "all"),
+    Prohibit("no-till", Choice("pos", ("till",)), "/geo/ca", title="t"),
+    SetLayer("till-tx", "/geo/us/tx", {"lanes": 2.0}, "till"),
+    RemovePolicy("all-pos"),
+)
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        Ref(Kind.NAMESPACE, "pos"),
+        Ref(Kind.APPLICATION, "till"),
+        Ref(Kind.ASSIGNMENT, "tills"),
+        Ref(Kind.PROHIBITION, "no-till"),
+        Ref(Kind.LAYER, "till-tx"),
+        Ref(Kind.POLICY, "all-pos"),
+    ],
+    ids=str,
+)
+async def test_each_object_of_the_workload_goes_back_by_its_id(engine, ref):
+    await give(engine, *WORKLOAD)
+    before = engine.view
+    await give(engine, *OTHERWISE)
+    found = await revert(engine, 3, {"id": str(ref)})
+    assert (found["__typename"], found["left"]) == ("Applied", [])
+    assert str(ref) in [each["id"] for each in found["objects"]]
+    assert same(entity_of(engine.view, ref), entity_of(before, ref))
 
 
 async def test_a_subtree_goes_back_by_path_and_by_time(engine):

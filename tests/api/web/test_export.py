@@ -161,7 +161,13 @@ async def test_an_export_of_nothing_that_makes_sense_is_refused_with_a_hint(
     assert error["extensions"]["hint"]
 
 
-@pytest.mark.parametrize("path", ["clusters.xml", "clusters.", "clusters.x.csv", "clusters.CSV"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "clusters.xml", "clusters.", "clusters.x.csv", "clusters.CSV",
+        "clusters.foo/clusters.csv", "clusters.foo/chargeback.csv?by=/geo", "chargeback.x",
+    ],
+)  # fmt: skip
 async def test_there_are_two_forms_and_no_others(door, path):
     found = await door.client.get(f"/export/{path}", headers=door.as_("ana"))
     assert found.status_code == 404
