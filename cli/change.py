@@ -12,8 +12,10 @@ import click
 from cli.documents import STANDARD_INPUT, Placed, read_commands
 from cli.loading import Loaded, commit, load_commands, located
 from cli.output import at_revision
+from cli.problems import told_hint
 from cli.progress import progress
 from cli.session import ask, settings_for
+from graph.effective.moves import Move
 from graph.engine import Engine, Preview
 from graph.model.change import Receipt
 from graph.model.cluster_set import ClusterSet
@@ -28,6 +30,13 @@ ACTOR = click.option("--actor", help="Who makes the change. [default: the settin
 KEY = click.option("--key", metavar="KEY", help="An idempotency key: sent twice, done once.")
 EXPECTED = click.option(
     "--expected-revision", type=int, help="Refuse if what the file names has changed since."
+)
+
+LOSS = click.option(
+    "--expect-loss",
+    type=click.IntRange(0),
+    metavar="COUNT",
+    help="How many (application, cluster) pairs it may take away.",
 )
 
 
@@ -77,6 +86,7 @@ def load(
 @click.option("--reason", required=True, help="Why, for the record.")
 @KEY
 @EXPECTED
+@LOSS
 @click.pass_obj
 def apply(
     store_url: str | None,
@@ -85,13 +95,14 @@ def apply(
     reason: str,
     key: str | None,
     expected_revision: int | None,
+    expect_loss: int | None,
 ) -> None:
     """Make a file of commands happen, all or nothing, as one changeset."""
     settings = settings_for(store_url)
     placed = _one_batch(file)
 
     async def body(engine: Engine) -> None:
-        batch = _batch(placed, actor or settings.actor, reason, key, expected_revision)
+        batch = _batch(placed, actor or settings.actor, reason, key, expected_revision, expect_loss)
         try:
             receipt = await engine.execute(batch)
         except TrellisError as error:
@@ -104,15 +115,18 @@ def apply(
 @click.command(short_help="What a file of commands would do.")
 @click.argument("file")
 @EXPECTED
+@LOSS
 @click.pass_obj
-def preview(store_url: str | None, file: str, expected_revision: int | None) -> None:
+def preview(
+    store_url: str | None, file: str, expected_revision: int | None, expect_loss: int | None
+) -> None:
     """What a file of commands would do, computed and not written."""
     placed = _one_batch(file)
 
     async def body(engine: Engine) -> None:
         try:
             found = await engine.preview(
-                _batch(placed, "preview", "preview", None, expected_revision)
+                _batch(placed, "preview", "preview", None, expected_revision, expect_loss)
             )
         except TrellisError as error:
             raise located(error, placed) from None
@@ -127,6 +141,7 @@ def preview(store_url: str | None, file: str, expected_revision: int | None) -> 
 @click.option("--title", default="", help="What people read.")
 @ACTOR
 @click.option("--reason", help="Why. [default: save NAME]")
+@LOSS
 @click.pass_obj
 def save(
     store_url: str | None,
@@ -135,6 +150,7 @@ def save(
     title: str,
     actor: str | None,
     reason: str | None,
+    expect_loss: int | None,
 ) -> None:
     """Keep a selector under a name, for use in other selectors as @NAME."""
     settings = settings_for(store_url)
@@ -148,6 +164,7 @@ def save(
             actor=actor or settings.actor,
             reason=reason or f"save {name}",
             key=None,
+            loss=expect_loss,
         )
         count = counted(len(engine.resolve(f"@{name}")), "cluster")
         click.echo(f"@{name} selects {count}        {_receipt(receipt)}")
@@ -170,13 +187,34 @@ def impact_lines(found: Preview, view: FleetView) -> Sequence[str]:
     if (more := len(found.changes) - NAMES_SHOWN_MAX) > 0:
         deeds = ", ".join(f"{count:,} {deed[1]}" for deed, count in sorted(kinds.items()))
         lines.append(f"  and {more:,} more: {deeds} in all")
+    return [*lines, *consequence_lines(found, view)]
+
+
+def consequence_lines(found: Preview, view: FleetView) -> Sequence[str]:
+    """What a batch would move, and what it would be refused for."""
+    lines: list[str] = []
     for move in found.impact.moves:
         lines.append(f"@{move.name}: {len(move.gained):,} gained, {len(move.lost):,} lost")
         lines.extend(_listed("-", move.lost, view))
         lines.extend(_listed("+", move.gained & view.everything(), view))
-    if not found.impact.moves:
-        lines.append("no saved selector gains or loses a cluster")
+    for each in found.moves:
+        lines.append(f"{each.application}: {_moved(each)}")
+        lines.extend(_listed("-", each.lost, found.before))
+        lines.extend(_listed("+", each.gained, found.after))
+    if not found.impact.moves and not found.moves:
+        lines.append("no saved selector and no application gains or loses a cluster")
+    for refusal in found.refusals:
+        lines.append(f"! {refusal.message}")
+        lines.extend(f"  {reason}" for reason in refusal.reasons)
+        lines.append(f"  {told_hint(refusal)}")
     return lines
+
+
+def _moved(move: Move) -> str:
+    blocked = (f"{len(each):,} blocked ({reason})" for reason, each in move.blocked.items())
+    counts = ((move.gained, "gained"), (move.lost, "lost"), (move.reconfigured, "reconfigured"))
+    told = [f"{len(clusters):,} {deed}" for clusters, deed in counts if clusters]
+    return ", ".join((*told, *blocked)) or "other files, no other cluster"
 
 
 def _deed(created: bool, removed: bool) -> tuple[str, str]:
@@ -219,7 +257,12 @@ def _one_batch(file: str) -> tuple[Placed, ...]:
 
 
 def _batch(
-    placed: tuple[Placed, ...], actor: str, reason: str, key: str | None, expected: int | None
+    placed: tuple[Placed, ...],
+    actor: str,
+    reason: str,
+    key: str | None,
+    expected: int | None,
+    loss: int | None,
 ) -> Batch:
     return Batch(
         tuple(each.command for each in placed),
@@ -227,6 +270,7 @@ def _batch(
         reason,
         expected_revision=None if expected is None else Revision(expected),
         idempotency_key=key,
+        expected_loss=loss,
     )
 
 

@@ -2,42 +2,30 @@
 
     {"registerCluster": {"name": "us-ny-0001", "labels": {"size": "large"}, "groups": ["/geo/us"]}}
 
-Each command of ``graph.model.command`` has one model here, strict and closed: no text becomes a
-number, no unknown field passes. A field that is left out is left to the command's own default,
-so the defaults have one home. ``Revert`` has no model: only the engine makes one.
+Each command of ``graph.model`` has one model, here or in ``workload_models``, strict and closed:
+no text becomes a number, no unknown field passes. A field that is left out is left to the command's
+own default, so the defaults have one home. ``Revert`` has no model: only the engine makes one.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from pydantic.alias_generators import to_camel
 
+from cli.shape import CapacityShape, Shape, Value
+from cli.workload_models import WORKLOAD_SHAPES, ReconcilerName
 from graph.model import command as commands
 from graph.model.access import Role
 from graph.model.command import Command
 from graph.model.hours import Interval, OpeningHours
-from graph.model.inventory import Capacity, ClusterKind, LabelType, Mode, Reconciler
+from graph.model.inventory import ClusterKind, LabelType, Mode, Reconciler
 
-Value = bool | int | float | str
 ModeName = Annotated[Mode, Field(strict=False)]
 TypeName = Annotated[LabelType, Field(strict=False)]
 KindName = Annotated[ClusterKind, Field(strict=False)]
-ReconcilerName = Annotated[Reconciler, Field(strict=False)]
 RoleName = Annotated[Role, Field(strict=False)]
-
-
-class Shape(BaseModel):
-    """A closed mapping in camel case. ``noun`` is the dataclass it stands for."""
-
-    model_config = ConfigDict(
-        strict=True, extra="forbid", frozen=True, alias_generator=to_camel, allow_inf_nan=False
-    )
-
-    def given(self) -> dict[str, Any]:
-        """The fields the file gave, with nested shapes as the core's nouns."""
-        return {name: _noun(getattr(self, name)) for name in self.model_fields_set}
 
 
 class IntervalShape(Shape):
@@ -46,6 +34,10 @@ class IntervalShape(Shape):
     opens: str
     closes: str
 
+    def noun(self) -> Interval:
+        """The interval."""
+        return Interval(self.opens, self.closes)
+
 
 class OpeningHoursShape(Shape):
     """A week, and the dates that differ."""
@@ -53,13 +45,9 @@ class OpeningHoursShape(Shape):
     weekly: dict[str, list[IntervalShape]] = {}
     exceptions: dict[str, list[IntervalShape]] = {}
 
-
-class CapacityShape(Shape):
-    """What a cluster offers."""
-
-    cpu_millicores: int
-    memory_mib: int
-    storage_mib: int = 0
+    def noun(self) -> OpeningHours:
+        """The hours."""
+        return OpeningHours(_days(self.weekly), _days(self.exceptions))
 
 
 class CreateHierarchy(Shape):
@@ -207,6 +195,8 @@ class GrantAccess(Shape):
     claim: str = ""
     scope: str = "all"
     title: str = ""
+    namespaces: list[str] = []
+    applications: list[str] = []
 
 
 class RevokeAccess(Shape):
@@ -238,29 +228,14 @@ _SHAPES: tuple[type[Shape], ...] = (
 )
 
 SHAPES: dict[str, tuple[type[Shape], type[Command]]] = {
-    to_camel(shape.__name__[0].lower() + shape.__name__[1:]): (
-        shape,
-        getattr(commands, shape.__name__),
+    to_camel(shape.__name__[0].lower() + shape.__name__[1:]): (shape, command)
+    for shape, command in (
+        *((each, getattr(commands, each.__name__)) for each in _SHAPES),
+        *WORKLOAD_SHAPES,
     )
-    for shape in _SHAPES
 }
 """The key of each command in a file, its shape there, and the command it makes."""
 
 
-def _noun(value: object) -> object:
-    match value:
-        case CapacityShape():
-            return Capacity(**value.given())
-        case OpeningHoursShape():
-            return OpeningHours(**{name: _days(days) for name, days in value.given().items()})
-        case list():
-            return tuple(value)  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType] - validated
-        case _:
-            return value
-
-
 def _days(days: dict[str, list[IntervalShape]]) -> dict[str, tuple[Interval, ...]]:
-    return {
-        day: tuple(Interval(each.opens, each.closes) for each in intervals)
-        for day, intervals in days.items()
-    }
+    return {day: tuple(each.noun() for each in intervals) for day, intervals in days.items()}

@@ -20,9 +20,11 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
 from cli.document_models import SHAPES
-from graph.model.command import Command, GrantAccess, Revert, SaveSelector
+from graph.model.command import Command, Revert
 from graph.model.errors import Invalid, NotFound
 from graph.model.names import did_you_mean, nearest, quoted
+from graph.model.workload import Base, Template
+from graph.model.workload_command import Assign, Prohibit
 from renderer import canonical
 
 LINE_BYTES_MAX = 1024 * 1024
@@ -91,15 +93,12 @@ def document_of(command: Command) -> dict[str, Any]:
     """The document that states ``command``; the inverse of ``command_of``."""
     if isinstance(command, Revert):
         raise Invalid("a revert has no form in a file", hint="use trellis revert")
-    match command:
-        case SaveSelector(name, selector) | GrantAccess(name, scope=selector):
-            if not isinstance(selector, str):
-                raise Invalid(
-                    f"the selector of {quoted(name)} is a tree",
-                    hint="give its canonical text; files hold text",
-                )
-        case _:
-            pass
+    for field in ("selector", "scope", "requires"):
+        if not isinstance(getattr(command, field, None), str | None):
+            raise Invalid(
+                f"the {field} of {quoted(str(getattr(command, 'name', '')))} is a tree",
+                hint="give its canonical text; files hold text",
+            )
     name = type(command).__name__
     return {name[0].lower() + name[1:]: _plain(command)}
 
@@ -223,21 +222,29 @@ def _camel(name: str) -> str:
 
 def _plain(value: object) -> Any:
     """A noun as plain data: fields that have their default are left out."""
-    if is_dataclass(value):
-        found: dict[str, Any] = {}
-        for each in fields(value):
-            held = getattr(value, each.name)
-            default = (
-                each.default_factory() if each.default_factory is not MISSING else each.default
-            )
-            if default is MISSING or held != default:
-                found[_camel(each.name)] = _plain(held)
-        return found
-    if isinstance(value, Mapping):
-        items = cast("Mapping[str, object]", value).items()
-        return {key: _plain(item) for key, item in items}
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, tuple):
-        return [_plain(item) for item in cast("tuple[object, ...]", value)]
-    return value
+    match value:
+        case Assign() | Prohibit():
+            whole = _fields(value)
+            plain: Any = {**whole.pop("choice", {}), **whole}
+        case Base() | Template():
+            plain = {type(value).__name__.lower(): _fields(value)}
+        case Mapping():
+            items = cast("Mapping[str, object]", value).items()
+            plain = {key: _plain(item) for key, item in items}
+        case Enum():
+            plain = value.value
+        case tuple():
+            plain = [_plain(item) for item in cast("tuple[object, ...]", value)]
+        case _:
+            plain = _fields(value) if is_dataclass(value) else value
+    return plain
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for each in fields(value):
+        held = getattr(value, each.name)
+        default = each.default_factory() if each.default_factory is not MISSING else each.default
+        if default is MISSING or held != default:
+            found[_camel(each.name)] = _plain(held)
+    return found

@@ -17,7 +17,7 @@ from cli.progress import Advance
 from graph.engine import Engine
 from graph.model.change import Receipt
 from graph.model.command import Batch
-from graph.model.errors import TrellisError
+from graph.model.errors import Rejected, TrellisError
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,10 @@ async def load_commands(
             digest.update(repr(placed.command).encode())
         before = engine.view.cursor.revision
         key = f"load-{digest.hexdigest()[:40]}"
-        receipt = await commit(engine, batch, actor=actor, reason=reason, key=key)
+        try:
+            receipt = await commit(engine, batch, actor=actor, reason=reason, key=key)
+        except Rejected as error:
+            raise _for_apply(error, batch) from None
         known += receipt.changed and receipt.revision <= before
         batches += 1
         count += len(batch)
@@ -57,12 +60,19 @@ async def load_commands(
 
 
 async def commit(
-    engine: Engine, batch: tuple[Placed, ...], *, actor: str, reason: str, key: str | None
+    engine: Engine,
+    batch: tuple[Placed, ...],
+    *,
+    actor: str,
+    reason: str,
+    key: str | None,
+    loss: int | None = None,
 ) -> Receipt:
     """One batch, all or nothing; a refusal says where in the file it comes from."""
     commands = tuple(placed.command for placed in batch)
+    made = Batch(commands, actor, reason, idempotency_key=key, expected_loss=loss)
     try:
-        return await engine.execute(Batch(commands, actor, reason, idempotency_key=key))
+        return await engine.execute(made)
     except TrellisError as error:
         raise located(error, batch) from None
 
@@ -74,6 +84,21 @@ def located(error: TrellisError, batch: tuple[Placed, ...]) -> TrellisError:
             error.message = f"{batch[position].where}: {error.message}"
         case _:
             pass
+    return error
+
+
+def _for_apply(error: Rejected, batch: tuple[Placed, ...]) -> Rejected:
+    """A refused loss, with the way to state it.
+
+    A load states none: run again with another number it would not know what it has loaded.
+    """
+    if error.loss is not None:
+        error.hint = (
+            f"nothing from {batch[0].where} on was loaded; give the commands up to"
+            f" {batch[-1].where} to trellis apply with --expect-loss {error.loss},"
+            " and load what comes after them"
+        )
+        error.loss = None
     return error
 
 

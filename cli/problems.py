@@ -25,7 +25,14 @@ def _lines(error: TrellisError) -> Iterator[str]:
         if (more := len(error.reasons) - REASONS_SHOWN_MAX) > 0:
             yield f"  - and {more:,} more"
     if error.hint:
-        yield f"  {error.hint}"
+        yield f"  {told_hint(error)}"
+
+
+def told_hint(error: TrellisError) -> str:
+    """What to do next, in the words of the command line."""
+    if isinstance(error, Rejected) and error.loss is not None:
+        return f"look at what it takes away; --expect-loss {error.loss} says that it is meant"
+    return error.hint
 
 
 def _pointed(text: str, span: Span) -> Iterator[str]:

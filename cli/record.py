@@ -7,6 +7,7 @@ from itertools import islice
 
 import click
 
+from cli.change import LOSS, consequence_lines
 from cli.output import at_revision
 from cli.session import (
     AS_OF,
@@ -33,7 +34,8 @@ NAMES_SHOWN_MAX = 10
 LEFT_SHOWN_MAX = 20
 
 OBJECT = """OBJECT is a group path (/geo/us), a cluster's name, a saved selector (@pilot), a label
-key (label:size), a hierarchy (hierarchy:geo) or a grant (grant:texas)."""
+key (label:size), or any other named object by its kind, as hierarchy:geo, grant:texas,
+namespace:kitchen, application:pos, assignment:, prohibition:, layer: or policy:."""
 
 
 @click.command(
@@ -76,6 +78,7 @@ the whole fleet back. What cannot come back is listed.""",
 @click.option("--to", required=True, metavar="REVISION|TIME", help="The state to go back to.")
 @click.option("--actor", help="Who makes the change. [default: the setting's actor]")
 @click.option("--reason", help="Why. [default: revert OBJECT to REVISION]")
+@LOSS
 @click.option("--dry-run", is_flag=True, help="Only say what would happen.")
 @click.pass_obj
 def revert(
@@ -84,6 +87,7 @@ def revert(
     to: str,
     actor: str | None,
     reason: str | None,
+    expect_loss: int | None,
     dry_run: bool,
 ) -> None:
     """Revert one object, a subtree or everything."""
@@ -98,11 +102,15 @@ def revert(
             click.echo(f"nothing to take back        {at_revision(engine.view)}")
             return
         batch = Batch(
-            (plan.command,), actor or settings.actor, reason or f"revert {object_} to {to}"
+            (plan.command,),
+            actor or settings.actor,
+            reason or f"revert {object_} to {to}",
+            expected_loss=expect_loss,
         )
         if dry_run:
             found = await engine.preview(batch)
             click.echo(f"{counted(len(found.changes), 'object')} would be taken back")
+            click.echo("\n".join(consequence_lines(found, engine.view)))
             return
         receipt = await engine.execute(batch)
         click.echo(f"{counted(count, 'object')} taken back        revision {receipt.revision:,}")

@@ -28,6 +28,12 @@ MARKS = {
     "grant": Kind.GRANT,
     "hierarchy": Kind.HIERARCHY,
     "label": Kind.LABEL_KEY,
+    "namespace": Kind.NAMESPACE,
+    "application": Kind.APPLICATION,
+    "assignment": Kind.ASSIGNMENT,
+    "prohibition": Kind.PROHIBITION,
+    "layer": Kind.LAYER,
+    "policy": Kind.POLICY,
 }
 """How an argument says which kind of object it names; paths and @names say it by themselves."""
 
@@ -103,13 +109,13 @@ def ref_named(engine: Engine, text: str, view: Snapshot) -> Ref | None:
         case Kind.CLUSTER:
             number = view.cluster_number(name)
             return None if number is None else Ref(kind, number)
-        case Kind.HIERARCHY | Kind.LABEL_KEY | Kind.SAVED_SELECTOR | Kind.GRANT:
+        case _:
             ref = Ref(kind, name)
             return None if entity_of(view, ref) is None else ref
 
 
 def kind_and_name(text: str) -> tuple[Kind, str]:
-    """``/geo/us``, ``@pilot``, ``label:size``, ``hierarchy:geo``, ``grant:texas`` or a cluster."""
+    """``/geo/us``, ``@pilot``, ``label:size``, ``application:pos``, ... or a cluster."""
     if text.startswith("/"):
         return Kind.GROUP, text.rpartition("/")[2]
     if text.startswith("@"):

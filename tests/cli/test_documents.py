@@ -41,6 +41,32 @@ from graph.model.hours import Interval, OpeningHours
 from graph.model.inventory import Capacity, ClusterKind, LabelType, Mode, Reconciler
 from graph.model.names import Revision
 from graph.model.selector import Everything
+from graph.model.workload import (
+    Base,
+    Binding,
+    BindingKind,
+    Choice,
+    Component,
+    Enforcement,
+    FieldTarget,
+    LateBound,
+    Template,
+)
+from graph.model.workload_command import (
+    Assign,
+    DefineApplication,
+    DefineNamespace,
+    DeleteApplication,
+    DeleteNamespace,
+    LiftProhibition,
+    OrderHierarchies,
+    Prohibit,
+    RemoveLayer,
+    RemovePolicy,
+    SetLayer,
+    SetPolicy,
+    Unassign,
+)
 from renderer import canonical
 
 HOURS = OpeningHours(
@@ -95,7 +121,53 @@ COMMANDS: list[Command] = [
     DeleteSelector("pilot"),
     GrantAccess("everybody", Role.READER, claim="staff"),
     GrantAccess("texas", Role.OPERATOR, "ana", scope="/geo/us/tx or size = large", title="Texas"),
+    GrantAccess("grills", Role.EDITOR, "ana", namespaces=("kitchen",), applications=("grill",)),
     RevokeAccess("texas"),
+    OrderHierarchies(("geo", "devices")),
+    DefineNamespace(
+        "kitchen", "Kitchen", ("ana",), "cc-7", {"tier": "edge"}, Capacity(1, 2, 3), Capacity(1, 1)
+    ),
+    DeleteNamespace("kitchen"),
+    DefineApplication("grill", "kitchen"),
+    DefineApplication(
+        "grill",
+        "kitchen",
+        "Grill",
+        "ana",
+        {"tier": "edge"},
+        "gpu = true",
+        (Reconciler.FLUX,),
+        ("hood",),
+        Capacity(100, 64),
+        Base(
+            "base/v1",
+            (Binding("image.tag", BindingKind.IMAGE, "grill"),),
+            (Component("debug", "components/debug"),),
+        ),
+        {"replicas": 1, "on": True, "list": [{"name": "a"}], "none": None},
+        {"type": "object"},
+        (LateBound("host", "grill-{cluster}", (FieldTarget("Ingress/grill", "/spec/host"),)),),
+        ("telemetry",),
+    ),
+    DefineApplication("menu", "kitchen", source=Template({"menu.yaml": "kind: ConfigMap\n"})),
+    DeleteApplication("grill"),
+    Assign("grill-us", Choice("kitchen"), "/geo/us"),
+    Assign("grill-us", Choice("kitchen", ("grill",), {"tier": "edge"}), "all", "Grills"),
+    Unassign("grill-us"),
+    Prohibit("law", Choice(labels={"tier": "edge"}), "/geo/us/tx", "A law"),
+    LiftProhibition("law"),
+    SetLayer("grill-tx", "/geo/us/tx", {"replicas": 2}, "grill", 3, "Texas"),
+    SetLayer("satellite", "all", {"telemetry": {"traces": False}}),
+    RemoveLayer("grill-tx"),
+    SetPolicy("caps", ("kitchen",), quota_max=Capacity(1, 2), required_labels=("tier",)),
+    SetPolicy(
+        "pilot",
+        selector="/geo/us",
+        registries=("registry.example.com",),
+        oversubscription=Enforcement.REPORT,
+        title="Pilot",
+    ),
+    RemovePolicy("caps"),
 ]
 
 
