@@ -190,6 +190,35 @@ BARS = (
         rf"each of [0-9,]+ subscribers, {SMALL}",
         "Strawberry's handler",
     ),
+    Bar(
+        "workloads",
+        "full effective state, 100 applications, CPU",
+        2,
+        False,
+        rf"full effective state, 100 applications, {SMALL}",
+        "Trellis",
+        "s",
+    ),
+    *(
+        Bar(
+            "workloads",
+            f"everything anew over the preview of a change to {touches}",
+            limit,
+            True,
+            rf"preview, {touches}: .*, 100 applications, {SMALL}",
+            "everything anew",
+        )
+        for touches, limit in (("1 cluster", 1_000), ("100 clusters", 100), ("5,000 clusters", 20))
+    ),
+    Bar(
+        "workloads",
+        "why an application is on a cluster, or is not, CPU",
+        1_000,
+        False,
+        rf"why an application is on a cluster, or is not, 100 applications, {SMALL}",
+        "Trellis",
+        "us",
+    ),
 )
 
 

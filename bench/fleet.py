@@ -53,7 +53,10 @@ def facts(commands: Iterable[Command]) -> Facts:
             case CreateGroup(path, title):
                 made.entities.append(_group(path, title, made))
             case CreateHierarchy(name, mode, required, title):
-                made.entities.append(Hierarchy(name, mode, required, title, CURSOR.revision))
+                weaker = -sum(isinstance(each, Hierarchy) for each in made.entities)
+                made.entities.append(
+                    Hierarchy(name, mode, required, title, weaker, CURSOR.revision)
+                )
                 made.entities.append(_group(f"/{name}", "", made))
             case DeclareLabel(name, kind, title, unit, allowed):
                 made.entities.append(LabelKey(name, kind, title, unit, allowed, CURSOR.revision))

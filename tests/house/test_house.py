@@ -47,6 +47,17 @@ def test_the_import_contracts_hold():
     assert done.returncode == 0, done.stdout
 
 
+def test_the_floors_of_the_architecture_page_are_those_of_the_contracts():
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    drawn = [
+        [re.split(r"\s{2,}", line)[0] for line in block.splitlines()]
+        for block in re.findall(r"^```\n(.*?)^```", page, re.M | re.S)
+    ]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    assert drawn == [each["layers"] for each in contracts if "containers" in each]
+
+
 def test_the_lock_file_is_hashed_complete_and_names_no_registry():
     lock = (ROOT / "requirements.lock").read_text("utf-8")
     assert "://" not in lock
