@@ -39,7 +39,7 @@ from graph.model.command import (
 )
 from graph.model.errors import Denied
 from graph.model.names import quoted
-from graph.model.ref import Kind
+from graph.model.ref import WORKLOAD, Kind
 from graph.model.selector import Everything, Or, Selector
 from graph.model.view import FleetView
 from graph.model.workload import (
@@ -47,6 +47,7 @@ from graph.model.workload import (
     Assignment,
     Layer,
     Namespace,
+    OfWorkload,
     Policy,
     Prohibition,
 )
@@ -68,7 +69,6 @@ from graph.model.workload_command import (
 )
 from graph.targeting.normal import any_of
 from graph.targeting.sight import CoveredBesides
-from graph.targeting.trim import OfWorkload
 
 Part = tuple[str, str]
 """A part of the workload, as grants cover it: a namespace and one of its applications; the
@@ -315,19 +315,6 @@ def is_of_workload(command: Command) -> bool:
     if isinstance(command, Revert):
         return all(change.ref.kind in WORKLOAD for change in command.changes)
     return isinstance(command, WorkloadCommand) and not isinstance(command, OrderHierarchies)
-
-
-WORKLOAD = frozenset(
-    {
-        Kind.NAMESPACE,
-        Kind.APPLICATION,
-        Kind.ASSIGNMENT,
-        Kind.PROHIBITION,
-        Kind.LAYER,
-        Kind.POLICY,
-    }
-)
-"""The kinds of object that a grant may cover a part of."""
 
 
 def parts_of(entity: OfWorkload, view: FleetView) -> tuple[Part, ...]:

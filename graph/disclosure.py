@@ -25,12 +25,12 @@ from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey, LabelValu
 from graph.model.names import Revision
 from graph.model.referring import selector_of
 from graph.model.view import entity_of
-from graph.model.workload import Assignment
+from graph.model.workload import Assignment, OfWorkload
 from graph.scoped import ScopedView, readable
 from graph.targeting.past import Past
 from graph.targeting.past_workload import HeldThen
 from graph.targeting.sight import Sight
-from graph.targeting.trim import OfWorkload, dispensable, without
+from graph.targeting.trim import dispensable, without
 
 STRETCH = 1_000
 """Changes judged before others have their turn."""

@@ -27,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from graph.access import (
-    WORKLOAD,
     Access,
     Part,
     is_of_workload,
@@ -48,16 +47,16 @@ from graph.model.command import Batch, Revert
 from graph.model.errors import Conflict, Denied, TrellisError
 from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey, SavedSelector
 from graph.model.names import quoted
-from graph.model.ref import Kind, Ref
+from graph.model.ref import WORKLOAD, Kind, Ref
 from graph.model.selector import Everything, InNamespace, Selector
 from graph.model.view import FleetDraft, FleetView, entity_of, path_of, subtree
-from graph.model.workload import Application, Namespace, Policy
+from graph.model.workload import Application, Namespace, OfWorkload, Policy
 from graph.model.workload_command import DefineNamespace
 from graph.rehearsal import Rehearsal
 from graph.scoped import ScopedView, outside_scope
 from graph.targeting.evaluate import evaluate
 from graph.targeting.narrower import lies_within
-from graph.targeting.trim import OfWorkload, dispensable
+from graph.targeting.trim import dispensable
 
 
 def decide_for(

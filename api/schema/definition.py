@@ -8,18 +8,9 @@ import strawberry
 
 from api.schema.history import Recorded
 from api.schema.names import Name, Revision
-from graph.model import workload as core
 from graph.model.change import ref_of
 from graph.model.ref import Ref
-
-Definition = (
-    core.Application
-    | core.Namespace
-    | core.Assignment
-    | core.Prohibition
-    | core.Layer
-    | core.Policy
-)
+from graph.model.workload import OfWorkload
 
 
 @strawberry.type(description="One label of a namespace or an application.")
@@ -34,7 +25,7 @@ class WorkloadLabel:
 class Defined(Recorded):
     """A definition of one view: its name, and when it was last written."""
 
-    def defined(self) -> Definition:
+    def defined(self) -> OfWorkload:
         """The definition itself."""
         raise NotImplementedError
 

@@ -12,7 +12,7 @@ import strawberry
 
 from api.context import Context
 from api.schema.assignment import Choosing
-from api.schema.definition import Defined, Definition
+from api.schema.definition import Defined
 from api.schema.layer import LayerDefinition
 from api.schema.listing import LISTED, AfterName, First, some_of
 from api.schema.namespace import NamespaceDefinition
@@ -180,7 +180,7 @@ class Policy(PolicyDefinition):
         return namespaces(self.context, self.view, shown)
 
 
-def object_of(context: Context, view: FleetView, definition: Definition) -> Defined:
+def object_of(context: Context, view: FleetView, definition: core.OfWorkload) -> Defined:
     """A definition of ``view`` as it travels."""
     match definition:
         case core.Application():

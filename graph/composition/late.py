@@ -5,14 +5,11 @@ A key may be a dotted path, as ``image.tag``; it leads through maps alone.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from graph.model.inventory import LabelValue
 from graph.model.values import Value, Values
-from graph.model.workload import CLUSTER_SOURCE, LateBound
-
-_PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}", re.ASCII)
+from graph.model.workload import CLUSTER_SOURCE, PLACEHOLDER, LateBound
 
 
 def fill(
@@ -25,12 +22,12 @@ def fill(
     if not late.source:
         return None
     words = {CLUSTER_SOURCE: cluster_name}
-    for key in set(_PLACEHOLDER.findall(late.source)) - {CLUSTER_SOURCE}:
+    for key in set(PLACEHOLDER.findall(late.source)) - {CLUSTER_SOURCE}:
         value = label(key)
         if value is None:
             return None
         words[key] = _text(value)
-    return _PLACEHOLDER.sub(lambda found: words[found.group(1)], late.source)
+    return PLACEHOLDER.sub(lambda found: words[found.group(1)], late.source)
 
 
 def fill_many(
@@ -54,7 +51,7 @@ def fill_many(
 
 def _split_source(source: str) -> tuple[list[str], list[str]]:
     """The text between the words in braces, and the words; there is one more text than words."""
-    parts = _PLACEHOLDER.split(source)
+    parts = PLACEHOLDER.split(source)
     return parts[::2], parts[1::2]
 
 

@@ -23,6 +23,7 @@ from graph.model.workload import (
     Choice,
     Layer,
     Namespace,
+    OfWorkload,
     Policy,
     Prohibition,
     Workload,
@@ -30,9 +31,7 @@ from graph.model.workload import (
 from graph.targeting.cycles import reaches
 from graph.targeting.meaning import Naming
 
-WorkloadEntity = Namespace | Application | Assignment | Prohibition | Layer | Policy
-
-_T = TypeVar("_T", bound=WorkloadEntity)
+_T = TypeVar("_T", bound=OfWorkload)
 
 
 def overlaid(workload: Workload, wanted: Mapping[Ref, Entity | None]) -> Workload:
@@ -59,7 +58,7 @@ def overlaid(workload: Workload, wanted: Mapping[Ref, Entity | None]) -> Workloa
     )
 
 
-def why_not_workload(wanted: WorkloadEntity, now: Workload, fleet: Naming) -> str:
+def why_not_workload(wanted: OfWorkload, now: Workload, fleet: Naming) -> str:
     """Why ``wanted`` cannot be in ``fleet``, where all it names is there; empty if it can."""
     match wanted:
         case Application():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 
@@ -14,12 +13,10 @@ from graph.model.names import check_text, quoted
 from graph.model.referring import labels_in
 from graph.model.values import Value, Values
 from graph.model.view import FleetView
-from graph.model.workload import CLUSTER_SOURCE, FLEET_KEY, FieldTarget, LateBound
+from graph.model.workload import CLUSTER_SOURCE, FLEET_KEY, PLACEHOLDER, FieldTarget, LateBound
 
 LATE_BOUND_MAX = 50
 """Late-bound keys of one application: each is filled in for each of its clusters."""
-
-_PLACEHOLDER = re.compile(r"\{[a-z0-9-]+\}", re.ASCII)
 
 
 def check_late_bound(late_bound: tuple[LateBound, ...], view: FleetView) -> tuple[LateBound, ...]:
@@ -99,7 +96,7 @@ def _check_key(key: str) -> None:
 
 def _check_source(late: LateBound, view: FleetView, at: int) -> None:
     check_text(late.source, f"the source of {late.key}")
-    if "{" in (plain := _PLACEHOLDER.sub("", late.source)) or "}" in plain:
+    if "{" in (plain := PLACEHOLDER.sub("", late.source)) or "}" in plain:
         raise Invalid(
             f"the source of {late.key} cannot be read: {quoted(late.source)}",
             hint=f"write {{{CLUSTER_SOURCE}}} or a label key in braces, as pos-{{store}}.example",

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from graph.decide.clusters import MEMBERSHIPS_MAX, second_place
 from graph.decide.groups import height
 from graph.decide.hierarchies import with_two_places
-from graph.decide.imagined import WorkloadEntity, overlaid, why_not_workload
+from graph.decide.imagined import overlaid, why_not_workload
 from graph.decide.references import by_kind, called
 from graph.decide.selectors import fits
 from graph.model.access import Grant
@@ -32,7 +32,7 @@ from graph.model.ref import Kind, Ref
 from graph.model.referring import named_in, selector_of
 from graph.model.selector import HasLabel, LabelIn, LabelIs, Saved, Selector, clauses
 from graph.model.view import FleetView, entity_of
-from graph.model.workload import Workload
+from graph.model.workload import OfWorkload, Workload
 from graph.targeting.cycles import reaches
 
 States = Mapping[Ref, Entity | None]
@@ -214,7 +214,7 @@ class Outcome:
 
     # what names others: saved selectors, grants, the workload
 
-    def _why_not_stored(self, stored: SavedSelector | Grant | WorkloadEntity) -> str:
+    def _why_not_stored(self, stored: SavedSelector | Grant | OfWorkload) -> str:
         for ref in sorted(named_in(stored), key=str):
             if self.get(ref) is None:
                 return f"{ref} is gone"

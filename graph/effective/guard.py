@@ -28,7 +28,7 @@ from graph.model.cluster_set import ClusterSet
 from graph.model.errors import Rejected
 from graph.model.inventory import Hierarchy
 from graph.model.names import counted, quoted
-from graph.model.ref import Kind
+from graph.model.ref import WORKLOAD, Kind
 from graph.model.selector import Under
 from graph.model.view import FleetView
 from graph.model.workload import Layer
@@ -37,18 +37,8 @@ REASONS_MAX = 20
 """Lines in a refusal."""
 _NAMES_MAX = 3
 
-WORKLOAD = frozenset(
-    {
-        Kind.NAMESPACE,
-        Kind.APPLICATION,
-        Kind.ASSIGNMENT,
-        Kind.PROHIBITION,
-        Kind.LAYER,
-        Kind.POLICY,
-        Kind.SAVED_SELECTOR,
-    }
-)
-"""Objects that say what runs; saved selectors are among what they are made of."""
+_SAYING_WHAT_RUNS = WORKLOAD | {Kind.SAVED_SELECTOR}
+"""Saved selectors are among what the workload is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +105,7 @@ def _says_what_runs(change: Change) -> bool:
         case Change(Hierarchy(precedence=was), Hierarchy(precedence=now)):
             return was != now
         case _:
-            return change.ref.kind in WORKLOAD
+            return change.ref.kind in _SAYING_WHAT_RUNS
 
 
 def _shrinking(

@@ -129,8 +129,9 @@ class _Work:
         )
 
 
-_NOBODY = Cluster(number=0, name="")  # type: ignore[arg-type]  # stands for absence, never shown
-_NOWHERE = Group(number=0, hierarchy="", parent=None, name="")  # type: ignore[arg-type]  # likewise
+_NOBODY = Cluster(ClusterNumber(0), name="")
+_NOWHERE = Group(GroupNumber(0), hierarchy="", parent=None, name="")
+"""They stand for absence and are never shown."""
 
 
 def _relabelled(was: Cluster, now: Cluster) -> Iterable[str]:

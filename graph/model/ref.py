@@ -23,6 +23,19 @@ class Kind(StrEnum):
     POLICY = "policy"
 
 
+WORKLOAD = frozenset(
+    {
+        Kind.NAMESPACE,
+        Kind.APPLICATION,
+        Kind.ASSIGNMENT,
+        Kind.PROHIBITION,
+        Kind.LAYER,
+        Kind.POLICY,
+    }
+)
+"""The kinds of object that say what runs where."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ref:
     """The identity of an object: its kind, and its name or number."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from graph.model.access import Grant
@@ -12,6 +11,7 @@ from graph.model.ref import Kind, Ref
 from graph.model.selector import Selector, mentions
 from graph.model.workload import (
     CLUSTER_SOURCE,
+    PLACEHOLDER,
     Application,
     Assignment,
     Choice,
@@ -21,8 +21,6 @@ from graph.model.workload import (
     Policy,
     Prohibition,
 )
-
-_PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}", re.ASCII)
 
 
 def named_in(entity: Entity) -> frozenset[Ref]:
@@ -45,7 +43,7 @@ def selector_of(entity: Entity) -> Selector | None:
 
 def labels_in(late: LateBound) -> tuple[str, ...]:
     """The label keys a late-bound key takes its value from."""
-    return tuple(each for each in _PLACEHOLDER.findall(late.source) if each != CLUSTER_SOURCE)
+    return tuple(each for each in PLACEHOLDER.findall(late.source) if each != CLUSTER_SOURCE)
 
 
 def _named_in(entity: Entity) -> Iterator[Ref]:

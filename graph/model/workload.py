@@ -7,6 +7,7 @@ planned definition can be handed to it as well as today's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -18,6 +19,8 @@ from graph.model.values import Values
 
 CLUSTER_SOURCE = "cluster"
 """In the source of a late-bound key, the cluster's name; every other word there is a label key."""
+PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}", re.ASCII)
+"""Such a word in the source of a late-bound key."""
 FLEET_KEY = "fleet"
 """The key under which an application finds the fleet settings it reads."""
 
@@ -226,6 +229,10 @@ class Policy:
     """None says nothing about it; where nothing says anything, it is refused."""
     title: str = ""
     changed: Revision = Revision(0)
+
+
+OfWorkload = Namespace | Application | Assignment | Prohibition | Layer | Policy
+"""Any object of the workload."""
 
 
 @dataclass(frozen=True, slots=True)

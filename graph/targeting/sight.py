@@ -35,11 +35,12 @@ from graph.model.workload import (
     Choice,
     Layer,
     Namespace,
+    OfWorkload,
     Policy,
     Prohibition,
     Workload,
 )
-from graph.targeting.trim import OfWorkload, T, dispensable, without
+from graph.targeting.trim import T, dispensable, without
 
 V = TypeVar("V")
 

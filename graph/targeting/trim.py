@@ -14,11 +14,11 @@ from graph.model.workload import (
     LateBound,
     Layer,
     Namespace,
+    OfWorkload,
     Policy,
     Prohibition,
 )
 
-OfWorkload = Namespace | Application | Assignment | Prohibition | Layer | Policy
 T = TypeVar("T", bound=OfWorkload)
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from engines import give, ticking
 from graph.decide.revert import Everything
-from graph.effective.guard import WORKLOAD
 from graph.engine import Engine
 from graph.model.command import (
     LOSS_MAX,
@@ -34,6 +33,7 @@ from graph.model.workload_command import (
     DefineApplication,
     DefineNamespace,
     LiftProhibition,
+    OrderHierarchies,
     Prohibit,
     SetLayer,
     SetPolicy,
@@ -314,7 +314,19 @@ async def test_a_revert_of_everything_restores_what_ran(engine: Engine) -> None:
     assert {name: each.effective for name, each in engine.state().placements.items()} == ran
 
 
-def test_the_guards_know_every_kind_that_says_what_runs() -> None:
-    assert {"application", "layer", "assignment", "prohibition", "policy", "namespace"} <= {
-        kind.value for kind in WORKLOAD
-    }
+async def test_another_order_of_hierarchies_blocks_nothing_either(engine: Engine) -> None:
+    await give(
+        engine,
+        CreateHierarchy("ring", Mode.SINGLE),
+        CreateGroup("/ring/pilot"),
+        *(Join(f"s{number:03}", "/ring/pilot") for number in range(3)),
+        OrderHierarchies(("geo", "ring")),
+        DefineApplication("grill", "kitchen", schema={"required": ["replicas"]}),
+        SetLayer("texan", "/geo/us/tx", {"replicas": None}, "grill"),
+        SetLayer("pilot", "/ring/pilot", {"replicas": 2}, "grill"),
+        Assign("grill-pilot", KITCHEN, "/ring/pilot"),
+    )
+    assert effective(engine, "grill") == 3
+    refusal = await refused(engine, OrderHierarchies(("ring", "geo")))
+    assert "grill on 3 clusters (s000, s001, s002)" in refusal.reasons[0]
+    assert "replicas" in refusal.reasons[0]
