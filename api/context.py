@@ -21,6 +21,10 @@ def _nothing_earlier() -> set[Revision | datetime]:
     return set()
 
 
+def _nothing_imagined() -> dict[int, Reading]:
+    return {}
+
+
 @dataclass(slots=True)
 class Context:
     """One request. Make it with ``pin``; resolvers read the fleet through ``seen`` alone."""
@@ -39,7 +43,7 @@ class Context:
     """Rows of the trees it has read; there is a bound on them all."""
     fresh: bool = False
     """Whether the answer read something that is not of the revision alone, as an age."""
-    imagined: dict[int, Reading] = field(default_factory=dict[int, "Reading"])
+    imagined: dict[int, Reading] = field(default_factory=_nothing_imagined)
     """What would run where in views of a preview, which are of no revision, by the view's id."""
     behind: Revision | None = None
     """A revision this process has not reached yet, and which the request asked for."""

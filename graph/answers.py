@@ -1,10 +1,9 @@
 """What was worked out already: selector texts with their meaning, and answers at the newest view.
 
-A tree that is counted again is not sorted out again: its plan is kept for the newest view, by the
-tree's identity, because a text always means the same tree and hashing one costs as much as a step.
-
 A text keeps its meaning until a name it may use is renamed, moved or removed: trees name groups by
-number, so new groups and moved clusters change answers and not meanings.
+number, so new groups and moved clusters change answers and not meanings. With the meaning its plan
+is kept, so that a text is sorted out as seldom as it is read. It is found by the identity of the
+tree: a text always means the same one, and hashing it costs as much as a step.
 
 Under a scope a text means what it means in the whole fleet, if all it names is there. So one memory
 of meanings serves every scope; answers under a scope are not kept.
@@ -19,18 +18,16 @@ from graph.model.change import Change
 from graph.model.cluster_set import ClusterSet
 from graph.model.errors import TrellisError
 from graph.model.inventory import Cluster
-from graph.model.selector import And, Except, Selector, mentions
+from graph.model.selector import Selector, mentions
 from graph.model.view import FleetView, entity_of
 from graph.scoped import ScopedView
 from graph.settings import GraphSettings
 from graph.targeting.evaluate import count, evaluate
 from graph.targeting.parser import parse
-from graph.targeting.plan import Plan
+from graph.targeting.plan import Plan, plan_of
 
 TEXT_KEPT_MAX = 4_096
 """Characters of a text that is remembered; a longer one may mean a large tree."""
-PLANS_KEPT_MAX = 1_000
-"""Conjunctions of which it is remembered in what order to narrow."""
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
@@ -56,7 +53,7 @@ class Answers:
         if meaning is None:
             meaning = parse(text, view)
             if len(text) <= TEXT_KEPT_MAX:
-                _keep(self._meanings, text, meaning, self._settings.selectors_kept_max)
+                self._keep_meaning(text, meaning)
         return meaning
 
     def _parse_under(self, view: ScopedView, text: str) -> Selector:
@@ -67,32 +64,28 @@ class Answers:
         shown = all(entity_of(view, ref) is not None for ref in mentions(meaning))
         return meaning if shown else parse(text, view)
 
+    def _keep_meaning(self, text: str, meaning: Selector) -> None:
+        kept_max = self._settings.selectors_kept_max
+        _keep(self._meanings, text, meaning, kept_max)
+        plan = plan_of(meaning)
+        if plan is not None:  # it holds on to the tree, so that the id is its own
+            _keep(self._plans, id(meaning), plan, kept_max)
+
     def count(self, selector: Selector, view: FleetView) -> int:
         """How many ``selector`` chooses; the set itself is not made for that."""
-        if view is not self._view:
-            return count(selector, view)
-        if self._sets:
+        if self._sets and view is self._view:  # a tree is hashed only where it may be found
             answer = self._sets.get(selector)
             if answer is not None:
                 return len(answer)
-        return count(selector, view, self._plan(selector))
-
-    def _plan(self, selector: Selector) -> Plan | None:
-        """How to evaluate a conjunction; the same tree, as that of a text, is sorted out once."""
-        plan = self._plans.get(id(selector))
-        if plan is None and isinstance(selector, And | Except):
-            plan = Plan(selector, self._view)  # which holds on to the tree, so the id is its own
-            kept_max = min(PLANS_KEPT_MAX, self._settings.answers_kept_max)
-            _keep(self._plans, id(selector), plan, kept_max)
-        return plan
+        return count(selector, view, self._plans.get(id(selector)))
 
     def resolve(self, selector: Selector, view: FleetView) -> ClusterSet:
         """The clusters ``selector`` chooses in ``view``."""
         if view is not self._view:
-            return evaluate(selector, view)
-        answer = self._sets.get(selector)
+            return evaluate(selector, view, self._plans.get(id(selector)))
+        answer = self._sets.get(selector) if self._sets else None
         if answer is None:
-            answer = evaluate(selector, view)
+            answer = evaluate(selector, view, self._plans.get(id(selector)))
             _keep(self._sets, selector, answer, self._settings.answers_kept_max)
         return answer
 
@@ -100,16 +93,19 @@ class Answers:
         """Go on with ``view``; ``changes`` lead to it."""
         self._begin(view)
         if any(_may_rename(change) for change in changes):
-            self._meanings.clear()
+            self._forget()
 
     def restart(self, view: FleetView) -> None:
         """Go on with a view that has nothing to do with the last."""
         self._begin(view)
-        self._meanings.clear()
+        self._forget()
 
     def _begin(self, view: FleetView) -> None:
         self._view = view
         self._sets.clear()
+
+    def _forget(self) -> None:
+        self._meanings.clear()
         self._plans.clear()
 
 

@@ -137,7 +137,9 @@ class Executor:
     def _plan(
         self, document: Document, operation: Operation, values: VariableValues
     ) -> Plan | None:
-        key = tuple([values.coerced.get(name) for name in operation.conditions])
+        key: tuple[Any, ...] = ()
+        if operation.conditions:
+            key = tuple([values.coerced.get(name) for name in operation.conditions])
         if key not in operation.plans:
             planner = Planner(self._schema, self._converters, document.fragments, values)
             is_stream = operation.kind is OperationType.SUBSCRIPTION

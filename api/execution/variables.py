@@ -93,13 +93,11 @@ class Coercers:
         def coerce(value: Any) -> Any:
             if value is None:
                 return None
-            if not isinstance(value, dict) or not required <= value.keys():
+            if type(value) is not dict or (required and not required <= value.keys()):
                 raise Odd
-            found = dict(absent)
+            found = absent.copy()
             for name, inner in cast("dict[str, Any]", value).items():
-                if name not in parts:
-                    raise Odd
-                out_name, coerce_field = parts[name]
+                out_name, coerce_field = parts[name]  # whose absence is odd as well
                 found[out_name] = coerce_field(inner)
             if one_of and (len(found) != 1 or None in found.values()):
                 raise Odd

@@ -10,7 +10,15 @@ from typing import Any, cast
 from graph.model.hours import Interval, OpeningHours
 from graph.model.inventory import Capacity
 from graph.model.values import Values
-from graph.model.workload import Base, Binding, Component, FieldTarget, LateBound, Template
+from graph.model.workload import (
+    Base,
+    Binding,
+    Component,
+    FieldTarget,
+    LateBound,
+    SecretReference,
+    Template,
+)
 
 
 def camel(name: str) -> str:
@@ -31,7 +39,7 @@ def _plain(value: Any) -> object:
             return value.name
         case tuple():
             return [_plain(each) for each in cast("tuple[object, ...]", value)]
-        case Values() | OpeningHours() | Base() | Template():
+        case Values() | OpeningHours() | Base() | Template() | SecretReference():
             return _map(value)
         case Capacity() | Interval() | Binding() | Component() | FieldTarget() | LateBound():
             return _record(value)
@@ -39,7 +47,7 @@ def _plain(value: Any) -> object:
             return cast("object", value)
 
 
-def _map(value: Values | OpeningHours | Base | Template) -> dict[str, object]:
+def _map(value: Values | OpeningHours | Base | Template | SecretReference) -> dict[str, object]:
     match value:
         case Values():
             return dict(value.data)
@@ -48,6 +56,9 @@ def _map(value: Values | OpeningHours | Base | Template) -> dict[str, object]:
             return {"weekly": weekly, "exceptions": exceptions}
         case Base():
             return {"base": _record(value)}
+        case SecretReference():
+            keys = sorted(value.keys.items())
+            return _record(value) | {"keys": [{"key": key, "place": at} for key, at in keys]}
         case Template():
             files = sorted(value.files.items())
             return {"template": {"files": [{"name": name, "text": text} for name, text in files]}}

@@ -87,7 +87,7 @@ class Fleet(FleetEffective):
         after: After = None,
     ) -> ClusterConnection | None:
         """The answer to the question this is all about."""
-        order = Order(str(order_by.value))
+        order = Order.NAME if order_by is ClusterOrder.NAME else Order.NUMBER
         asked = Asked(self.context, self.view, self._selector(where), first, order, after)
         return ClusterConnection(asked=asked)
 

@@ -137,7 +137,7 @@ class Connection(_Watched, Paced, HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """A head begins."""
         self._in_head = True
-        super().on_message_begin()
+        HttpToolsProtocol.on_message_begin(self)
 
     def on_headers_complete(self) -> None:
         """A head is there."""
@@ -145,16 +145,16 @@ class Connection(_Watched, Paced, HttpToolsProtocol):
             self._end()
         self._in_head = False
         self._head_bytes = self._body_bytes = 0
-        super().on_headers_complete()
+        HttpToolsProtocol.on_headers_complete(self)
 
     def on_body(self, body: bytes) -> None:
         """Some of the body is there."""
         self._body_bytes += len(body)
-        super().on_body(body)
+        HttpToolsProtocol.on_body(self, body)
 
     def on_response_complete(self) -> None:
         """The next request may be taken."""
-        super().on_response_complete()
+        HttpToolsProtocol.on_response_complete(self)
         if self._rest:
             self.go_on()
 

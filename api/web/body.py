@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Coroutine, Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,9 +24,9 @@ async def read_body(
     """
     if length is not None and length > bytes_max:
         raise _too_large(bytes_max)
-    reading = _parts(receive, bytes_max).__await__()
+    reading = _whole(receive, bytes_max)
     try:
-        waits_for = next(reading)
+        waits_for = reading.send(None)
     except StopIteration as read:
         body: bytes = read.value
         return body
@@ -43,7 +43,7 @@ async def read_body(
 class _Begun:
     """What has begun to wait, to be awaited from there on."""
 
-    work: Generator[Any, Any, bytes]
+    work: Coroutine[Any, Any, bytes]
     waits_for: Any
 
     def __await__(self) -> Generator[Any, Any, bytes]:
@@ -52,23 +52,23 @@ class _Begun:
         except BaseException:
             self.work.close()
             raise
-        return (yield from self.work)
+        return (yield from self.work.__await__())
 
 
-async def _parts(receive: Receive, bytes_max: int) -> bytes:
+async def _whole(receive: Receive, bytes_max: int) -> bytes:
     parts: list[bytes] = []
     size = 0
-    more = True
-    while more:
+    while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise Gone
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
+        part: bytes = message.get("body", b"")
+        size += len(part)
         if size > bytes_max:
             raise _too_large(bytes_max)
-        more = message.get("more_body", False)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+        if not message.get("more_body", False):
+            return b"".join([*parts, part]) if parts else part
+        parts.append(part)
 
 
 def _too_large(bytes_max: int) -> TooLarge:

@@ -66,12 +66,12 @@ class GraphQLView:
         self._traces = traces
         self._stream = stream
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Answer one request."""
-        headers = headers_of(scope)
-        if not self._traces.on:
-            await self._guarded(scope, headers, receive, send)
-            return
+        answered = self._traced if self._traces.on else self._guarded
+        return answered(scope, headers_of(scope), receive, send)
+
+    async def _traced(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
         with self._traces.operation(headers.traceparent):
             await self._guarded(scope, headers, receive, send)
 

@@ -59,6 +59,8 @@ from graph.model.workload import (
     Namespace,
     Policy,
     Prohibition,
+    SecretProvider,
+    SecretReference,
     Template,
 )
 
@@ -75,7 +77,7 @@ _ENUMS: dict[str, type[Enum]] = {
     kind.__name__: kind
     for kind in (
         *(Mode, LabelType, ClusterKind, Reconciler, Comparison, Role),
-        *(BindingKind, Enforcement),
+        *(BindingKind, Enforcement, SecretProvider),
     )
 }
 _RECORDS: dict[str, type[Record]] = {
@@ -85,7 +87,7 @@ _RECORDS: dict[str, type[Record]] = {
         *(Everything, Under, Only, Matching, LabelIs, LabelIn, HasLabel, IsCluster, Saved),
         *(InNamespace, And, Or, Not, Except),
         *(Namespace, Application, Assignment, Prohibition, Layer, Policy, Choice),
-        *(Base, Binding, Component, Template, FieldTarget, LateBound),
+        *(Base, Binding, Component, Template, FieldTarget, LateBound, SecretReference),
     )
 }
 _MAPPING = "{}"

@@ -7,7 +7,7 @@ numbers. This is the only module that knows.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar, cast
 
 from pyroaring import BitMap
@@ -37,6 +37,19 @@ class ClusterSet:
         if len(bits) < 2:
             return ClusterSet(bits[0]) if bits else EMPTY
         return ClusterSet(BitMap.union(*bits))
+
+    @staticmethod
+    def common(sets: Sequence[ClusterSet]) -> ClusterSet:
+        """What is in every one of ``sets``, of which there is at least one."""
+        if len(sets) == 1:
+            return sets[0]
+        return ClusterSet(_met(sorted([each._bits for each in sets], key=len)))
+
+    @staticmethod
+    def common_size(sets: Iterable[ClusterSet]) -> int:
+        """``len(ClusterSet.common(sets))``, without building it."""
+        *others, largest = sorted([each._bits for each in sets], key=len)
+        return _met(others).intersection_cardinality(largest) if others else len(largest)
 
     @staticmethod
     def from_bytes(data: bytes) -> ClusterSet:
@@ -156,3 +169,13 @@ class ClusterSetDraft(ClusterSet):
 
 
 EMPTY = ClusterSet()
+
+
+def _met(bits: Sequence[BitMap]) -> BitMap:
+    """What is in every one; best with the smallest first."""
+    if len(bits) == 1:
+        return bits[0]
+    kept = bits[0] & bits[1]
+    for each in bits[2:]:
+        kept &= each  # it is nobody else's
+    return kept

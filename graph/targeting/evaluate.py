@@ -1,8 +1,8 @@
 """Tree to set: which clusters, and how many.
 
-An intersection starts from its smallest operand, works out composed operands and then ordering
-comparisons only for what is left, and stops as soon as nothing is. ``count`` never builds the set
-its last step would give. Sets that belong to the view are read, never changed.
+An intersection starts from its smallest operand, works out composed operands, ordering comparisons
+and in a large fleet alternatives only for what is left, and stops as soon as nothing is. ``count``
+never builds the set its last step would give. Sets that belong to the view are read, never changed.
 
 A saved selector or a namespace is evaluated once however often it is named, so selectors made of
 selectors cost the sum of their parts and not the product.
@@ -37,27 +37,30 @@ from graph.model.view import FleetView
 from graph.targeting.cycles import in_order
 from graph.targeting.meaning import Named
 from graph.targeting.missing import WILDCARD
-from graph.targeting.plan import AT_HAND, Plan
+from graph.targeting.plan import AT_HAND, Plan, plan_of
 
 FEW = 12
 """Clusters that are cheaper to ask one by one than to intersect with a range."""
 FEWER = 4
 """How many times fewer clusters than alternatives have are cheaper to meet with each of them."""
+UNITED_MAX = 100_000
+"""Clusters of a fleet any sets of which are united within a microsecond or two."""
 
 
-def evaluate(selector: Selector, view: FleetView) -> ClusterSet:
-    """The clusters ``selector`` chooses."""
-    return _find(selector, view, {})
+def evaluate(selector: Selector, view: FleetView, plan: Plan | None = None) -> ClusterSet:
+    """The clusters ``selector`` chooses; ``plan`` is the one for it, if kept."""
+    return _chosen(plan, view, {}) if plan is not None else _find(selector, view, {})
 
 
 def count(selector: Selector, view: FleetView, plan: Plan | None = None) -> int:
-    """How many clusters ``selector`` chooses; ``plan`` is the one for it and ``view``, if kept."""
-    if isinstance(selector, And | Except):
-        kept, last, wanted = _narrowed(plan or Plan(selector, view), {})
-        if len(last) == 1:
-            both = kept.size_with(last[0])
-            return both if wanted else len(kept) - both
-        return len(_met(kept, last))
+    """How many clusters ``selector`` chooses; ``plan`` is the one for it, if kept."""
+    if plan is None:
+        plan = plan_of(selector)
+    if plan is not None:
+        sets, excluded = _narrowed(plan, view, {})
+        if excluded is None:
+            return ClusterSet.common_size(sets)
+        return len(sets[0]) - sets[0].size_with(excluded)
     if isinstance(selector, Not):
         return len(view.everything()) - count(selector.operand, view)
     return len(_find(selector, view, {}))
@@ -103,65 +106,62 @@ def _find(selector: Selector, view: FleetView, known: _Known) -> ClusterSet:
     return _FIND[kind](selector, view, known)
 
 
-def _narrowed(plan: Plan, known: _Known) -> tuple[ClusterSet, Sequence[ClusterSet], bool]:
-    """All of an intersection but its last step: what is kept, what to meet it with or take out."""
-    view, later, excluded = plan.view, plan.later, plan.excluded
-    if plan.ready:
-        kept, last = _start(plan.ready)
-    elif later:
-        kept, last, later = _find(later[0], view, known), (), later[1:]
-    else:
-        kept, last = view.everything(), ()
-    for part in later:
-        kept = _met(kept, last)
-        if not kept:
-            return EMPTY, (), True
-        last = (_find(part, view, known),)
-    for clause, below in plan.ranges:
-        kept = _met(kept, last)
-        if len(kept) <= FEW:
-            kept, last = _those(kept, clause, view), ()
-        elif below is not None:
-            last, excluded = (view.labelled(clause.key),), [*excluded, below]
-        else:
-            last = (_label_is(clause, view, known),)
-    if not excluded:
-        return kept, last, True
-    kept = _met(kept, last)
-    for part in excluded[:-1]:
+def _narrowed(
+    plan: Plan, view: FleetView, known: _Known
+) -> tuple[list[ClusterSet], ClusterSet | None]:
+    """All of an intersection but its last step: the sets still to be met, or what to take out.
+
+    There is one set at least, and only one where there is something to take out of it.
+    """
+    sets, spread = _at_hand(plan, view)
+    for part in plan.later:
+        if sets:
+            sets = [ClusterSet.common(sets)]
+            if not sets[0]:
+                return sets, None
+        sets.append(_find(part, view, known))
+    if not sets:
+        sets.append(view.everything())
+    for clause in plan.ranges:
+        kept = ClusterSet.common(sets)
+        sets = [_those(kept, clause, view)] if len(kept) <= FEW else [kept, _range(clause, view)]
+    for each in spread:
+        sets = _with_any(ClusterSet.common(sets), each)
+    if not plan.excluded:
+        return sets, None
+    kept = ClusterSet.common(sets)
+    for part in plan.excluded[:-1]:
         if not kept:
             break
         kept = kept - _find(part, view, known)
-    return kept, (_find(excluded[-1], view, known),) if kept else (), False
+    return [kept], _find(plan.excluded[-1], view, known) if kept else None
 
 
-def _start(
-    ready: Sequence[tuple[int, Sequence[ClusterSet]]],
-) -> tuple[ClusterSet, Sequence[ClusterSet]]:
-    """The sets at hand, met from the smallest on but for the last."""
-    sets = ready[0][1]
-    kept = sets[0] if len(sets) == 1 else ClusterSet.union(sets)
-    if len(ready) == 1:
-        return kept, ()
-    for size, sets in ready[1:-1]:
-        kept = kept & sets[0] if len(sets) == 1 else _met_any(kept, sets, size)
-        if not kept:
-            return EMPTY, ()
-    return kept, ready[-1][1]
+def _at_hand(plan: Plan, view: FleetView) -> tuple[list[ClusterSet], list[list[ClusterSet]]]:
+    """The sets at hand, and alternatives that are better met than united."""
+    sets = [look(clause, view) for look, clause in plan.ready]
+    spread: list[list[ClusterSet]] = []
+    for ready in plan.alternatives:
+        found = [look(clause, view) for look, clause in ready]
+        if _are_united(found, sets, view):
+            sets.append(ClusterSet.union(found))
+        else:
+            spread.append(found)
+    return sets, spread
 
 
-def _met(kept: ClusterSet, sets: Sequence[ClusterSet]) -> ClusterSet:
-    """What ``kept`` has in common with any of ``sets``; all of it when there are none."""
-    if len(sets) == 1:
-        return kept & sets[0]
-    return _met_any(kept, sets, sum(map(len, sets))) if sets else kept
+def _are_united(found: Sequence[ClusterSet], sets: Sequence[ClusterSet], view: FleetView) -> bool:
+    """Whether alternatives are better united before it is known what they are met with."""
+    if not sets or len(view.everything()) <= UNITED_MAX:
+        return True
+    return sum(map(len, found)) <= min(map(len, sets))
 
 
-def _met_any(kept: ClusterSet, sets: Sequence[ClusterSet], size: int) -> ClusterSet:
-    """The same with alternatives, which have ``size`` clusters in all."""
-    if FEWER * len(kept) < size:
-        return ClusterSet.union([kept & each for each in sets])
-    return kept & ClusterSet.union(sets)
+def _with_any(kept: ClusterSet, sets: Sequence[ClusterSet]) -> list[ClusterSet]:
+    """What is still to be met of ``kept`` and alternatives."""
+    if FEWER * len(kept) < sum(map(len, sets)):
+        return [ClusterSet.union([kept & each for each in sets])]
+    return [kept, ClusterSet.union(sets)]
 
 
 def _those(kept: ClusterSet, clause: LabelIs, view: FleetView) -> ClusterSet:
@@ -172,10 +172,12 @@ def _those(kept: ClusterSet, clause: LabelIs, view: FleetView) -> ClusterSet:
 
 
 def _conjunction(selector: And | Except, view: FleetView, known: _Known) -> ClusterSet:
-    kept, last, wanted = _narrowed(Plan(selector, view), known)
-    if wanted:
-        return _met(kept, last)
-    return kept - last[0] if last else kept
+    return _chosen(Plan(selector), view, known)
+
+
+def _chosen(plan: Plan, view: FleetView, known: _Known) -> ClusterSet:
+    sets, excluded = _narrowed(plan, view, known)
+    return ClusterSet.common(sets) if excluded is None else sets[0] - excluded
 
 
 def _or(selector: Or, view: FleetView, known: _Known) -> ClusterSet:
@@ -201,6 +203,10 @@ def _label_is(clause: LabelIs, view: FleetView, _known: _Known) -> ClusterSet:
         return view.label_equal(clause.key, clause.value)
     if clause.comparison is Comparison.NE:
         return view.labelled(clause.key) - view.label_equal(clause.key, clause.value)
+    return _range(clause, view)
+
+
+def _range(clause: LabelIs, view: FleetView) -> ClusterSet:
     assert not isinstance(clause.value, str), "text has no order"
     return view.label_range(clause.key, clause.comparison, clause.value)
 

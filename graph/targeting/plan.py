@@ -1,21 +1,20 @@
-"""How to narrow: the operands of one intersection, sorted by what they cost.
+"""How to narrow: the operands of one intersection, sorted out by how their sets are had.
 
-Sets the view has at hand come first, smallest first. Alternatives whose sets are all at hand take
-part as if they were one set; whether they are united first depends on what is left by then.
+Clauses whose sets a view has at hand come first. Alternatives whose sets are all at hand take part
+as if they were one clause; whether they are united first depends on what is left by then.
 Exclusions are taken out at the end instead of building complements, so ``not`` never costs the size
-of the fleet inside an intersection; nor does ``>=``, which is a label without what is below.
+of the fleet inside an intersection.
 
-A plan belongs to one view and never changes, so whoever evaluates a selector again may keep it.
+A plan belongs to a selector and to no view: it is what the selector says, in the order in which to
+ask. Whoever evaluates a selector again may keep it, whatever happens to the fleet.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import itemgetter
 from typing import Any
 
 from graph.model.cluster_set import EMPTY, ClusterSet
-from graph.model.inventory import LabelType
 from graph.model.selector import (
     And,
     Comparison,
@@ -39,27 +38,26 @@ from graph.model.view import FleetView
 SPREAD_MAX = 4
 """Alternatives that may be cheaper to meet one by one than to unite first."""
 
-
-_SIZE = itemgetter(0)
-_EQ, _NE = Comparison.EQ, Comparison.NE
-_BELOW = {Comparison.GE: Comparison.LT, Comparison.GT: Comparison.LE}
-"""The index has everything below a number at hand, and what is above only as the rest."""
+Look = Callable[[Any, FleetView], ClusterSet]
+Ready = tuple[Look, Selector]
+"""How the set of a clause is looked up, and the clause."""
 
 
 class Plan:
     """The operands of one ``And`` or ``Except``, sorted out."""
 
-    __slots__ = ("excluded", "later", "parts", "ranges", "ready", "selector", "view")
+    __slots__ = ("alternatives", "excluded", "later", "parts", "ranges", "ready", "selector")
 
-    def __init__(self, selector: And | Except, view: FleetView) -> None:
+    def __init__(self, selector: And | Except) -> None:
         self.selector = selector
-        self.view = view
-        self.ready: list[tuple[int, Sequence[ClusterSet]]] = []
-        """Sets at hand, smallest first; several together are alternatives."""
+        self.ready: list[Ready] = []
+        """What a view has at hand."""
+        self.alternatives: list[Sequence[Ready]] = []
+        """Of each, one must hold; a view has all of them at hand."""
         self.later: list[Selector] = []
         """What must be worked out."""
-        self.ranges: list[tuple[LabelIs, LabelIs | None]] = []
-        """Ordering comparisons, and what to take out of those that have the label instead."""
+        self.ranges: list[LabelIs] = []
+        """Ordering comparisons."""
         self.excluded: list[Selector] = []
         self.parts: list[Selector] = [selector]
         if isinstance(selector, And):
@@ -67,66 +65,40 @@ class Plan:
         for part in self.parts:  # grows while operands of operands join in
             at_hand = AT_HAND.get(type(part))
             if at_hand is not None:
-                found = at_hand(part, view)
-                self.ready.append((len(found), (found,)))
+                self.ready.append((at_hand, part))
             else:
                 _SORT[type(part)](self, part)
-        if len(self.ready) > 1:
-            self.ready.sort(key=_SIZE)
-            _single_first(self.ready)
+
+
+def plan_of(selector: Selector) -> Plan | None:
+    """The plan of a selector that is an intersection."""
+    return Plan(selector) if isinstance(selector, And | Except) else None
 
 
 def _label_is(plan: Plan, part: LabelIs) -> None:
-    if part.comparison is _EQ:
-        found = plan.view.label_equal(part.key, part.value)
-    elif part.comparison is _NE:
-        found = plan.view.labelled(part.key)
-        plan.excluded.append(LabelIs(part.key, _EQ, part.value))
+    if part.comparison is Comparison.EQ:
+        plan.ready.append((_equal, part))
+    elif part.comparison is Comparison.NE:
+        plan.ready.append((_has, part))
+        plan.excluded.append(LabelIs(part.key, Comparison.EQ, part.value))
     else:
-        plan.ranges.append((part, _below(part, plan.view)))
-        return
-    plan.ready.append((len(found), (found,)))
-
-
-def _below(part: LabelIs, view: FleetView) -> LabelIs | None:
-    below = _BELOW.get(part.comparison)
-    key = view.label_key(part.key)
-    if below is None or key is None or key.type is not LabelType.NUMBER:
-        return None  # a state of another time may have a key of another type
-    return LabelIs(part.key, below, part.value)
-
-
-def _single_first(ready: list[tuple[int, Sequence[ClusterSet]]]) -> None:
-    """Alternatives are better met than united: let the smallest single set go before them."""
-    for place, (_, sets) in enumerate(ready):
-        if len(sets) == 1:
-            ready.insert(0, ready.pop(place))
-            return
+        plan.ranges.append(part)
 
 
 def _label_in(plan: Plan, part: LabelIn) -> None:
     if len(part.values) > SPREAD_MAX:
         plan.later.append(part)
-        return
-    found = [plan.view.label_equal(part.key, value) for value in part.values]
-    plan.ready.append((sum(map(len, found)), found))
+    else:
+        each = [LabelIs(part.key, Comparison.EQ, value) for value in part.values]
+        plan.alternatives.append([(_equal, clause) for clause in each])
 
 
 def _or(plan: Plan, part: Or) -> None:
-    operands = part.operands
-    if len(operands) <= SPREAD_MAX:
-        found: list[ClusterSet] = []
-        size = 0
-        for each in operands:
-            at_hand = AT_HAND.get(type(each))
-            if at_hand is None:
-                break
-            found.append(at_hand(each, plan.view))
-            size += len(found[-1])
-        else:
-            plan.ready.append((size, found))
-            return
-    plan.later.append(part)
+    ready = [(AT_HAND[type(each)], each) for each in part.operands if type(each) in AT_HAND]
+    if len(ready) == len(part.operands) <= SPREAD_MAX:
+        plan.alternatives.append(ready)
+    else:
+        plan.later.append(part)
 
 
 def _and(plan: Plan, part: And) -> None:
@@ -161,8 +133,12 @@ def _only(clause: Only, view: FleetView) -> ClusterSet:
     return view.direct_members(clause.group)
 
 
-def _has(clause: HasLabel, view: FleetView) -> ClusterSet:
+def _has(clause: HasLabel | LabelIs, view: FleetView) -> ClusterSet:
     return view.labelled(clause.key)
+
+
+def _equal(clause: LabelIs, view: FleetView) -> ClusterSet:
+    return view.label_equal(clause.key, clause.value)
 
 
 def _cluster(clause: IsCluster, view: FleetView) -> ClusterSet:
@@ -170,13 +146,13 @@ def _cluster(clause: IsCluster, view: FleetView) -> ClusterSet:
     return ClusterSet.of((clause.cluster,)) if clause.cluster in view.everything() else EMPTY
 
 
-AT_HAND: dict[type, Callable[[Any, FleetView], ClusterSet]] = {
+AT_HAND: dict[type, Look] = {
     Under: _under,
     Only: _only,
     HasLabel: _has,
     IsCluster: _cluster,
 }
-"""Clauses whose sets the view has at hand."""
+"""Clauses whose sets a view has at hand."""
 
 _SORT: dict[type, Callable[[Plan, Any], None]] = {
     LabelIs: _label_is,

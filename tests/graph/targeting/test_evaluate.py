@@ -7,17 +7,17 @@ from random import Random
 
 import pytest
 
-from changes import random_fleet, random_selector
+import graph.targeting.evaluate
+from changes import random_changes, random_fleet, random_selector
 from graph.index.builder import build
-from graph.model.change import ref_of
+from graph.model.change import Entity, ref_of
 from graph.model.errors import Invalid
 from graph.model.inventory import Cluster, LabelKey, LabelType, SavedSelector
-from graph.model.names import ClusterNumber
+from graph.model.names import ClusterNumber, Revision
 from graph.model.selector import (
     And,
     Comparison,
     Everything,
-    Except,
     HasLabel,
     InNamespace,
     LabelIs,
@@ -30,7 +30,7 @@ from graph.model.workload import Assignment, Choice, Namespace
 from graph.targeting.evaluate import FEW, count, evaluate
 from graph.targeting.holds import holds
 from graph.targeting.parser import parse
-from graph.targeting.plan import Plan
+from graph.targeting.plan import plan_of
 from twin import Twin, twin_select
 
 Assign = Callable[..., None]
@@ -181,8 +181,12 @@ def test_a_cycle_that_should_not_exist_is_an_error_and_not_a_hang(twin: Twin) ->
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_evaluation_and_count_agree_with_the_twin(seed: int) -> None:
+def test_evaluation_and_count_agree_with_the_twin(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = Random(seed)
+    if rng.random() < 0.5:  # as in a fleet that is too large for it
+        monkeypatch.setattr(graph.targeting.evaluate, "UNITED_MAX", 0)
     facts = random_fleet(rng, clusters=rng.choice((0, 5, 40)))
     twin = Twin.of(facts)
     snapshot = build(facts, cursor=twin.cursor, numbers=twin.numbers)
@@ -192,10 +196,49 @@ def test_evaluation_and_count_agree_with_the_twin(seed: int) -> None:
         assert set(evaluate(selector, snapshot)) == expected
         assert count(selector, snapshot) == len(expected)
         assert set(evaluate(selector, twin)) == expected
-        if isinstance(selector, And | Except):
-            plan = Plan(selector, snapshot)
-            again = [count(selector, snapshot, plan) for _ in range(2)]
-            assert again == [len(expected)] * 2, "a plan may be kept"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_plan_may_be_kept_whatever_happens_to_the_fleet(seed: int) -> None:
+    rng = Random(seed)
+    view = Twin.of(random_fleet(rng))
+    selectors = [random_selector(rng, view, depth=3) for _ in range(30)]
+    kept = [(each, plan_of(each)) for each in selectors]
+    assert any(plan is not None for _, plan in kept)
+    for revision in range(2, 6):
+        for selector, plan in kept:
+            expected = evaluate(selector, view)
+            assert evaluate(selector, view, plan) == expected
+            assert count(selector, view, plan) == len(expected)
+        view = view.copy()
+        view.apply(random_changes(rng, view, Revision(revision)))
+
+
+@pytest.mark.parametrize("united_max", [0, 100_000])
+def test_alternatives_are_met_one_by_one_or_united(
+    united_max: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph.targeting.evaluate, "UNITED_MAX", united_max)
+    clusters = [
+        Cluster(ClusterNumber(number), f"c-{number}", labels={"lane": number % 7, "row": number})
+        for number in range(200)
+    ]
+    keys = [LabelKey("lane", LabelType.NUMBER), LabelKey("row", LabelType.NUMBER)]
+    facts: list[Entity] = [*keys, *clusters]
+    twin = Twin.of(facts)
+    snapshot = build(facts, cursor=twin.cursor, numbers=twin.numbers)
+    for text in (
+        "lane in (1, 2) and row < 50",
+        "lane in (1, 2) and row in (1, 2, 3)",
+        "row in (1, 2) and has lane",
+        "lane in (1, 2) and row = 8",
+        "lane in (1, 2) and has row and row < 50 and lane != 1",
+    ):
+        selector = parse(text, twin)
+        expected = twin_select(selector, twin)
+        assert expected, "it chooses something"
+        assert set(evaluate(selector, snapshot)) == expected
+        assert count(selector, snapshot) == len(expected)
 
 
 @pytest.mark.parametrize("comparison", [Comparison.GE, Comparison.GT, Comparison.LE])
