@@ -45,6 +45,7 @@ def kinds_of_change(view: FleetView, *, seed: int = 1) -> list[Kind]:
         Kind("a store moved to another region", ONE, _each(work.far)),
         Kind("a store relabelled", ONE, _each(work.relabelled)),
         Kind("a layer on a store", ONE, _each(work.layers)),
+        Kind("a late-bound value on a store", ONE, _each(work.late)),
         Kind("stores moved to another region", HUNDRED, [_batch(*work.far(SIZES[HUNDRED]))]),
         Kind("stores relabelled", HUNDRED, [_batch(*work.relabelled(SIZES[HUNDRED]))]),
         Kind("a city moved to another region", HUNDRED, [work.moved(HUNDRED)]),
@@ -94,6 +95,14 @@ class _Work:
         applications = cycle(sorted(self._view.workload.applications))
         for (cluster, _), name in zip(self._places(count), applications, strict=False):
             yield SetLayer(f"{name}-only", IsCluster(cluster), {"replicas": 3}, name)
+
+    def late(self, count: int) -> Iterator[Command]:
+        """A layer on each of some stores that gives a late-bound key."""
+        applications = self._view.workload.applications
+        bound = cycle(sorted(name for name, each in applications.items() if each.late_bound))
+        for (cluster, _), name in zip(self._places(count), bound, strict=False):
+            values = {"host": "elsewhere.example.com"}
+            yield SetLayer(f"{name}-host", IsCluster(cluster), values, name)
 
     def moved(self, size: str) -> Batch:
         """A group of about so many stores, under another region."""

@@ -67,8 +67,8 @@ class _Ours:
     def __call__(self) -> frozenset[str]:
         """The assignments whose answer differs."""
         touched = touched_by((self._change,), self._view, self._draft)
-        _, turned = reach_after(self._reach, touched, (self._change,), self._draft)
-        return frozenset(str(ref.key) for ref in turned)
+        turned = reach_after(self._reach, touched, (self._change,), self._draft)
+        return frozenset(str(ref.key) for ref in turned.sets)
 
 
 class _Loop:

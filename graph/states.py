@@ -107,7 +107,11 @@ class States:
         return await asyncio.to_thread(advance, way.was, view, way.changes)
 
     def _keep(self, state: State, *, newest: bool) -> State:
-        """Have ``state`` at hand; what is ``newest`` beside the others, unless one is newer."""
+        """Have ``state`` at hand; what is ``newest`` beside the others, unless one is newer.
+
+        What differs from the one before has been told by then, and is not kept along.
+        """
+        state = replace(state, stride=None)
         was, cursor = self._newest, state.view.cursor
         if newest and (was is None or was.view.cursor.revision <= cursor.revision):
             self._newest, aside = state, was

@@ -12,7 +12,7 @@ layers clash about, hangs on a name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -71,6 +71,10 @@ class _Place:
         return (self.strength, self.rank)
 
 
+_Key = tuple[int, int, int, int, int, str, str]
+"""What layers are sorted by."""
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """The order of some layers in one view. Make it with ``Order.of``."""
@@ -78,22 +82,41 @@ class Order:
     weakest_first: tuple[Layer, ...]
     _places: Mapping[str, _Place]
     _rungs: Mapping[str, tuple[int, int]]
+    _keys: Mapping[str, _Key]
 
     @staticmethod
-    def of(layers: Iterable[Layer], view: FleetView, known: Order | None = None) -> Order:
+    def of(
+        layers: Iterable[Layer],
+        view: FleetView,
+        known: Order | None = None,
+        moved: Collection[GroupNumber] = (),
+    ) -> Order:
         """The order of ``layers``, each of which has a name of its own.
 
-        ``known`` is an order of some of them, on the same groups: it saves looking at these again.
+        ``known`` is an order of some of them, while every group but those ``moved`` was where it is
+        now: it saves looking at these again.
         """
-        wheres = {} if known is None else known._wheres()
         layers = list(layers)
-        places = {layer.name: _place(layer, view, wheres) for layer in layers}
-        ordered = tuple(sorted(layers, key=lambda layer: _sorting(layer, places[layer.name])))
-        return Order(ordered, places, {name: place.rung for name, place in places.items()})
+        held = {} if known is None else {layer.name: layer for layer in known.weakest_first}
+        wheres: dict[GroupNumber, _Where] = {}
+        places: dict[str, _Place] = {}
+        keys: dict[str, _Key] = {}
+        rungs: dict[str, tuple[int, int]] = {}
+        for layer in layers:
+            name = layer.name
+            if known is not None and held.get(name) is layer and known._stays(name, moved):
+                places[name], keys[name] = known._places[name], known._keys[name]
+                rungs[name] = known._rungs[name]
+            else:
+                place = places[name] = _place(layer, view, wheres)
+                keys[name], rungs[name] = _sorting(layer, place), place.rung
+        ordered = tuple(sorted(layers, key=lambda layer: keys[layer.name]))
+        return Order(ordered, places, rungs, keys)
 
-    def _wheres(self) -> dict[GroupNumber, _Where]:
-        places = (each for each in self._places.values() if each.group is not None)
-        return {GroupNumber(each.number): each.group for each in places if each.group}
+    def _stays(self, name: str, moved: Collection[GroupNumber]) -> bool:
+        """Whether a layer does not lie on a group that moved."""
+        place = self._places[name]
+        return not moved or place.group is None or place.number not in moved
 
     def decides(self, one: str, other: str) -> bool:
         """Whether the rules say which of two layers is stronger."""
@@ -144,7 +167,7 @@ def _where(number: GroupNumber, view: FleetView) -> _Where:
     return _Where(group.hierarchy, precedence, frozenset(each.number for each in above))
 
 
-def _sorting(layer: Layer, place: _Place) -> tuple[int, int, int, int, int, str, str]:
+def _sorting(layer: Layer, place: _Place) -> _Key:
     precedence, depth = (
         (0, 0) if place.group is None else (place.group.precedence, len(place.group.above))
     )

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from hashlib import sha256
+from typing import TypeVar
 
 from graph.composition.judge import Violation
 from graph.composition.late import split
@@ -20,7 +21,7 @@ from graph.composition.merge import differing, leaves, merge, paths
 from graph.composition.order import Order, Strength, strength_of
 from graph.composition.problem import Clash, Path, Problem, Reason, dotted
 from graph.composition.schema import Checker, compile_schema, told
-from graph.model.names import quoted
+from graph.model.names import GroupNumber, quoted
 from graph.model.values import Value
 from graph.model.view import FleetView
 from graph.model.workload import FLEET_KEY, Application, Layer
@@ -35,6 +36,7 @@ OWN = ""
 """In provenance, the application's own values."""
 
 Map = Mapping[str, Value]
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,9 @@ class Stack:
     _paths: dict[str, Mapping[Path, str]] = field(init=False)
     _digests: dict[frozenset[str], str] = field(init=False)
     _problems: dict[frozenset[str], tuple[Problem, ...]] = field(init=False)
+    _mark: object = field(init=False, default_factory=object)
+    _since: tuple[object, frozenset[str] | None] | None = field(init=False, default=None)
+    """The mark of what it was made from, and which layers differ since."""
 
     def __post_init__(self) -> None:
         self._at = {part.name: at for at, part in enumerate(self._parts)}
@@ -100,21 +105,56 @@ class Stack:
         fleet_layers: Sequence[Layer],
         view: FleetView,
         known: Stack | None = None,
+        moved: Collection[GroupNumber] = (),
     ) -> Stack:
         """The stack of ``application``: of all its layers, and of all fleet layers.
 
-        ``known`` is one it had while every group was where it is now.
+        ``known`` is one it had while every group but those ``moved`` was where it is now. What was
+        found out about its configurations is known of this one, as far as that holds.
         """
         reads = frozenset(application.reads)
         read = [layer for layer in fleet_layers if not reads.isdisjoint(layer.values.data)]
         late = tuple(each.key for each in application.late_bound)
-        order = Order.of((*read, *layers), view, None if known is None else known.order)
-        return _stack(application, order, late, known)
+        order = Order.of((*read, *layers), view, None if known is None else known.order, moved)
+        made = _stack(application, order, late, known)
+        if known is not None:
+            made._learn(known)
+        return made
 
     @staticmethod
     def of_fleet(layers: Sequence[Layer], view: FleetView) -> Stack:
         """The fleet's own settings, composed by themselves."""
         return _stack(None, Order.of(layers, view), ())
+
+    def _learn(self, known: Stack) -> None:
+        """Take over what ``known`` has found out about configurations that are still the same."""
+        changed = self.rewritten(known)
+        self._since = known._mark, changed
+        if changed is not None:
+            self._digests |= _without(known._digests, changed)
+            self._problems |= _without(known._problems, changed)
+
+    def rewritten(self, before: Stack) -> frozenset[str] | None:
+        """The layers that differ from those ``before`` or are ordered otherwise.
+
+        None when every configuration may differ.
+        """
+        if before is self:
+            return frozenset()
+        if self._since is not None and self._since[0] is before._mark:
+            return self._since[1]
+        if before.application != self.application or before.everywhere != self.everywhere:
+            return None
+        was = {each.name: each for each in before.keyed}
+        now = {each.name: each for each in self.keyed}
+        if was == now:
+            return self.order.moved(before.order)
+        changed = {name for name in was.keys() | now.keys() if was.get(name) != now.get(name)}
+        return frozenset(changed) | self.order.moved(before.order)
+
+    def composes_alike(self, before: Stack, names: Collection[str]) -> bool:
+        """Whether the layers of a configuration say the same in the same order as ``before``."""
+        return self._reaching(names) == before._reaching(names)
 
     def compose(self, names: Collection[str]) -> Composed:
         """The configuration of clusters that exactly these keyed layers reach."""
@@ -199,6 +239,13 @@ class Stack:
         if self.application is None:
             return "the fleet's settings"
         return f"application {quoted(self.application.name)}"
+
+
+def _without(
+    held: Mapping[frozenset[str], _T], changed: frozenset[str]
+) -> dict[frozenset[str], _T]:
+    """What is held of configurations that none of some layers is in."""
+    return {names: each for names, each in held.items() if changed.isdisjoint(names)}
 
 
 def _stack(

@@ -23,6 +23,7 @@ from graph.decide import (
     revert,
     selectors,
 )
+from graph.decide.claims import refuse_claimed_twice
 from graph.decide.governance import refuse_newly_breached
 from graph.decide.named import named
 from graph.decide.quotas import refuse_over_quota
@@ -99,6 +100,7 @@ def decide_batch(batch: Batch, base: FleetView, draft: FleetDraft) -> tuple[Chan
     _settle(draft, base, made, changes)
     refuse_newly_broken(changes, base, draft)
     refuse_over_quota(changes, base, draft)
+    refuse_claimed_twice(changes, draft)
     refuse_newly_breached(changes, by_workload, base, draft)
     return changes
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from graph.decide.applications import chain_back
+from graph.decide.claims import held_by_others
 from graph.decide.late_bound import in_the_way
 from graph.decide.quotas import newly_over, tightens
 from graph.decide.references import called
@@ -98,6 +99,8 @@ def _why_not_application(wanted: Application, now: Workload, workload: Workload)
 
     if chain_back(wanted.name, wanted.depends_on, needs) is not None:
         return "it would depend on itself"
+    for claimed, holder in held_by_others(wanted, workload):
+        return f"{claimed} is application {holder}'s now"
     return ""
 
 

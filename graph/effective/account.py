@@ -113,6 +113,5 @@ def asked_of(reading: Reading, cluster: ClusterNumber) -> Capacity:
 
 def reaching(reading: Reading, cluster: ClusterNumber, kind: Kind) -> list[str]:
     """The objects of one kind that reach a cluster, by name."""
-    sets = reading.state.reach.sets
-    found = [ref for ref, clusters in sets.items() if ref.kind is kind and cluster in clusters]
+    found = reading.state.reach.reaching(kind, cluster)
     return sorted(str(ref.key) for ref in reading.shown(found))

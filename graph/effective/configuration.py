@@ -79,14 +79,14 @@ def configurations(reading: Reading, name: str) -> list[Configuration]:
 
 def configuration_on(definition: Definition, cluster: ClusterNumber, reading: Reading) -> Names:
     """The layers that make the configuration of a cluster on which the application is placed."""
-    sets = reading.state.reach.sets
-    return frozenset(name for ref, name in definition.keyed.items() if cluster in sets[ref])
+    reached = reading.state.reach.layers
+    return frozenset(name for name in definition.layers if cluster in reached[name])
 
 
 def layers_of(definition: Definition, names: Names, reading: Reading) -> list[str]:
     """The layers of a configuration that may be named, weakest first."""
-    keyed = definition.keyed.items()
-    return [name for ref, name in keyed if name in names and reading.shows(ref)]
+    named = (name for name in definition.layers if name in names)
+    return [name for name in named if reading.shows(Ref(Kind.LAYER, name))]
 
 
 def told(stack: Stack, names: Collection[str], reading: Reading) -> Told:

@@ -6,10 +6,12 @@ on any inventory.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from graph.composition.stack import Stack
+from graph.effective.anchors import is_anchored
+from graph.model.names import GroupNumber
 from graph.model.ref import Kind, Ref
 from graph.model.referring import labels_in
 from graph.model.view import FleetView
@@ -29,11 +31,11 @@ class Definition:
     """Its layers, and the fleet layers it reads."""
     placing: frozenset[Ref]
     """Whose answers decide where it is placed."""
-    keyed: Mapping[Ref, str]
-    """The layers that make configurations, with their names; weakest first."""
-    layers: Mapping[str, Ref]
-    """The same, by name."""
-    late: frozenset[Ref]
+    layers: Mapping[str, Layer]
+    """The layers that make configurations, by name; weakest first."""
+    loose: tuple[str, ...]
+    """Those of them that lie neither on one group nor on one cluster."""
+    late: frozenset[str]
     """The layers that give late-bound keys."""
     late_labels: frozenset[str]
     """The label keys its late-bound keys take their values from."""
@@ -49,10 +51,11 @@ def define(
     fleet_layers: Iterable[Layer],
     view: FleetView,
     known: Definition | None = None,
+    moved: Collection[GroupNumber] = (),
 ) -> Definition:
     """The definition of ``application`` as ``view`` has it.
 
-    ``known`` is one it had while every group was where it is now.
+    ``known`` is one it had while every group but those ``moved`` was where it is now.
     """
     workload = view.workload
     of_namespace = view.referrers(Ref(Kind.NAMESPACE, application.namespace))
@@ -62,26 +65,25 @@ def define(
     of_application = view.referrers(Ref(Kind.APPLICATION, application.name))
     layers = [workload.layers[str(ref.key)] for ref in of_application if ref.kind is Kind.LAYER]
     stack = Stack.of(
-        application, layers, tuple(fleet_layers), view, None if known is None else known.stack
+        application,
+        layers,
+        tuple(fleet_layers),
+        view,
+        None if known is None else known.stack,
+        moved,
     )
     itself = Ref(Kind.APPLICATION, application.name)
-    layers_by_name = layers_in(stack)
     return Definition(
         application,
         assignments,
         prohibitions,
         stack,
         frozenset((*assignments, *prohibitions, itself)),
-        {ref: name for name, ref in layers_by_name.items()},
-        layers_by_name,
-        frozenset(_ref(layer) for layers in stack.late.values() for layer in layers),
+        {layer.name: layer for layer in stack.keyed},
+        tuple(layer.name for layer in stack.keyed if not is_anchored(layer)),
+        frozenset(layer.name for layers in stack.late.values() for layer in layers),
         frozenset(key for late in application.late_bound for key in labels_in(late)),
     )
-
-
-def layers_in(stack: Stack) -> dict[str, Ref]:
-    """The layers of a stack that make configurations, by name; weakest first."""
-    return {layer.name: _ref(layer) for layer in stack.keyed}
 
 
 def in_order(applications: Mapping[str, Application]) -> tuple[str, ...]:
@@ -99,6 +101,15 @@ def in_order(applications: Mapping[str, Application]) -> tuple[str, ...]:
     return tuple(ordered)
 
 
+def dependents_of(applications: Mapping[str, Application]) -> dict[str, frozenset[str]]:
+    """By application, those that depend on it, and so on its vetoes and on where it runs."""
+    found: dict[str, set[str]] = {}
+    for name, each in applications.items():
+        for needed in each.depends_on:
+            found.setdefault(needed, set()).add(name)
+    return {name: frozenset(each) for name, each in found.items()}
+
+
 def _taking(
     application: Application, found: Iterable[Assignment | Prohibition], kind: Kind
 ) -> tuple[Ref, ...]:
@@ -109,7 +120,3 @@ def _taking(
 
 def _is_assignment(ref: Ref) -> bool:
     return ref.kind is Kind.ASSIGNMENT
-
-
-def _ref(layer: Layer) -> Ref:
-    return Ref(Kind.LAYER, layer.name)

@@ -5,9 +5,11 @@ Everything placed counts, also what is blocked: it keeps running as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
+from graph.effective.later import Later
 from graph.effective.machines import RESOURCES, Machines, amount_of
 from graph.effective.reach import Reach
 from graph.effective.tally import Tally
@@ -21,6 +23,8 @@ FEW = 16
 
 Asked = tuple[Capacity | None, ClusterSet]
 """What one application asks for, and of whom."""
+_Move = tuple[Asked, Asked]
+"""Before and after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +37,25 @@ class Demand:
 
 def demand_after(
     demand: Demand,
-    moves: Iterable[tuple[Asked, Asked]],
+    moves: Iterable[_Move],
     changed: ClusterSet,
     machines: Machines,
 ) -> Demand:
-    """The demand once applications ask otherwise; ``changed`` machines are looked at again."""
+    """The demand once applications ask otherwise; ``changed`` machines are looked at again.
+
+    A move tells what was asked before and what is now, of all clusters or of those that matter.
+    The amounts are put together when somebody reads them.
+    """
     moves = [(was, now) for was, now in moves if was[0] != now[0] or was[1] is not now[1]]
-    moved = ClusterSet.union([_moved(was, now) for was, now in moves])
-    among = moved | changed
+    moved = ClusterSet.union([_moved(was, now) for was, now in moves]) if moves else EMPTY
+    among = moved | changed if changed else moved
     if not among:
         return demand
-    asked = (
-        _counted(demand.asked, moves, moved) if len(moved) <= FEW else _added(demand.asked, moves)
-    )
-    found = [
-        asked[resource].exceeds(machines.offered[resource], among & machines.stated[resource])
-        for resource in RESOURCES
-    ]
-    return Demand(asked, ClusterSet.union([demand.over - among, *found]))
+    part = _Counted(demand, moves) if len(among) <= FEW else _Added(demand, moves, among)
+    over = demand.over.patched(among, part.over(among, machines))
+    if not moved:
+        return Demand(demand.asked, over)
+    return Demand(Later(partial(_patched, demand.asked, among, part.asked)), over)
 
 
 def _moved(was: Asked, now: Asked) -> ClusterSet:
@@ -58,31 +63,71 @@ def _moved(was: Asked, now: Asked) -> ClusterSet:
     return was[1] ^ now[1] if was[0] == now[0] else was[1] | now[1]
 
 
-def _added(asked: Mapping[str, Tally], moves: Iterable[tuple[Asked, Asked]]) -> dict[str, Tally]:
-    """The amounts with every move made on whole sets."""
-    made = dict(asked)
-    for (was, held), (now, holds) in moves:
-        gone, come = (held, holds) if was != now else (held - holds, holds - held)
-        for resource in RESOURCES:
-            less = made[resource].minus(amount_of(was, resource), gone)
-            made[resource] = less.plus(amount_of(now, resource), come)
-    return made
-
-
-def _counted(
-    asked: Mapping[str, Tally], moves: Sequence[tuple[Asked, Asked]], moved: ClusterSet
+def _patched(
+    asked: Mapping[str, Tally],
+    among: ClusterSet,
+    part: Callable[[ClusterSet], Mapping[str, Tally]],
 ) -> dict[str, Tally]:
-    """The amounts with a few clusters counted one by one."""
-    made = dict(asked)
-    for cluster in moved:
-        for resource, less_or_more in _difference_at(cluster, moves).items():
-            if less_or_more:
-                tally = made[resource]
-                made[resource] = tally.set_to(tally.at(cluster) + less_or_more, cluster)
-    return made
+    """The amounts with those of some clusters replaced."""
+    return {name: asked[name].patched(among, tally) for name, tally in part(among).items()}
 
 
-def _difference_at(cluster: int, moves: Iterable[tuple[Asked, Asked]]) -> dict[str, int]:
+class _Added:
+    """What is asked of some clusters, with every move made on sets of them."""
+
+    def __init__(self, demand: Demand, moves: Iterable[_Move], among: ClusterSet) -> None:
+        self._asked = {name: tally.among(among) for name, tally in demand.asked.items()}
+        for (was, held), (now, holds) in moves:
+            gone, come = (held, holds) if was != now else (held - holds, holds - held)
+            for resource in RESOURCES:
+                less = self._asked[resource].minus(amount_of(was, resource), gone)
+                self._asked[resource] = less.plus(amount_of(now, resource), come)
+
+    def asked(self, _: ClusterSet) -> Mapping[str, Tally]:
+        return self._asked
+
+    def over(self, among: ClusterSet, machines: Machines) -> ClusterSet:
+        found = [
+            tally.exceeds(machines.offered[resource], among & machines.stated[resource])
+            for resource, tally in self._asked.items()
+        ]
+        return ClusterSet.union(found)
+
+
+class _Counted:
+    """The same for a few clusters, counted one by one."""
+
+    def __init__(self, demand: Demand, moves: Sequence[_Move]) -> None:
+        self._was = demand.asked
+        self._moves = moves
+
+    def asked(self, among: ClusterSet) -> Mapping[str, Tally]:
+        found = [(cluster, self._at(cluster)) for cluster in among]
+        return {
+            resource: Tally.of([(amounts[resource], (cluster,)) for cluster, amounts in found])
+            for resource in RESOURCES
+        }
+
+    def over(self, among: ClusterSet, machines: Machines) -> ClusterSet:
+        found = [
+            cluster
+            for cluster in among
+            if any(
+                cluster in machines.stated[resource]
+                and amount > machines.offered[resource].at(cluster)
+                for resource, amount in self._at(cluster).items()
+            )
+        ]
+        return ClusterSet.of(found) if found else EMPTY
+
+    def _at(self, cluster: int) -> dict[str, int]:
+        more = _difference_at(cluster, self._moves)
+        return {
+            resource: self._was[resource].at(cluster) + more[resource] for resource in RESOURCES
+        }
+
+
+def _difference_at(cluster: int, moves: Iterable[_Move]) -> dict[str, int]:
     """How much more is asked of one cluster; less below zero."""
     found: dict[str, int] = dict.fromkeys(RESOURCES, 0)
     for (less, was), (more, now) in moves:

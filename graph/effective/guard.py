@@ -242,7 +242,7 @@ def _multiplying(
 ) -> Iterator[Rejected]:
     for move in moves:
         before = len(was.placements.get(move.application, NOWHERE).configurations)
-        after = len(now.placements.get(move.application, NOWHERE).configurations)
+        after = before + len(move.added) - len(move.dropped)
         if after > bounds.configurations_max and after > before:
             stack = now.definitions[move.application].stack
             yield _multiplied(now, told.named(move.application), stack, after, bounds, told)

@@ -10,7 +10,6 @@ from graph.composition.stack import Stack
 from graph.effective.reach import Reach
 from graph.model.cluster_set import EMPTY, ClusterSet
 from graph.model.names import ClusterNumber
-from graph.model.ref import Kind, Ref
 from graph.model.referring import labels_in
 from graph.model.values import Value
 from graph.model.view import FleetView
@@ -20,7 +19,7 @@ from graph.model.workload import Application, LateBound, Layer
 def strongest(late: LateBound, stack: Stack, cluster: ClusterNumber, reach: Reach) -> Layer | None:
     """The layer that gives a cluster its value; None when the source does."""
     for layer in reversed(stack.late.get(late.key, ())):
-        if cluster in reach.sets[Ref(Kind.LAYER, layer.name)]:
+        if cluster in reach.layers[layer.name]:
             return layer
     return None
 
@@ -90,7 +89,7 @@ def _missing(
 
 
 def _reach(layer: Layer, reach: Reach) -> ClusterSet:
-    return reach.sets[Ref(Kind.LAYER, layer.name)]
+    return reach.layers[layer.name]
 
 
 def same_values(one: Mapping[str, Value], other: Mapping[str, Value]) -> bool:

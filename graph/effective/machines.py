@@ -61,7 +61,7 @@ def machines_after(machines: Machines, changed: ClusterSet, view: FleetView) -> 
             for capacity, clusters in by_capacity.items()
             if (amount := _stated(capacity, resource)) >= 0
         ]
-        offered[resource] = machines.offered[resource].replaced(changed, found)
+        offered[resource] = machines.offered[resource].patched(changed, Tally.of(found))
         known = ClusterSet.of([number for _, clusters in found for number in clusters])
         stated[resource] = (machines.stated[resource] - changed) | known
     return Machines(by_reconciler, offered, stated)

@@ -5,17 +5,21 @@ The cost follows the difference: an application that is the same object in both 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from graph.composition.problem import Reason
 from graph.effective.content import of_other_content
 from graph.effective.definition import Definition
-from graph.effective.judgement import NOWHERE, Placement
-from graph.effective.late_columns import rebound
+from graph.effective.judgement import NOWHERE, Placement, Verdict
+from graph.effective.late_columns import Binding, bound_anew
+from graph.effective.lens import WHOLE
+from graph.effective.place import UNPLACED, Ground
 from graph.effective.refine import Names
-from graph.effective.shift import Shift, between, emptied
-from graph.effective.state import State
+from graph.effective.share import Share
+from graph.effective.shift import between
+from graph.effective.state import State, Stride
 from graph.model.cluster_set import EMPTY, ClusterSet
 
 
@@ -68,130 +72,107 @@ class Move:
 
 def moves(was: State, now: State) -> Iterator[Move]:
     """What differs from ``was`` to ``now``, by application."""
-    for name in _altered(was, now):
-        if move := _move(name, was, now):
+    stride = now.stride if now.since is was.mark else None
+    if stride is None:
+        stride = _between(was, now)
+    for name in sorted([*stride.verdicts, *stride.gone]):
+        move = (
+            _lost(name, was.placements[name])
+            if name in stride.gone
+            else _move(name, stride.verdicts[name], was, now, stride.ground)
+        )
+        if move:
             yield move
 
 
-def _altered(was: State, now: State) -> list[str]:
-    """The applications for which anything can differ."""
-    if now.since is was.mark:
-        return sorted(now.altered)
-    return sorted(
-        name
-        for name in was.placements.keys() | now.placements.keys()
-        if was.placements.get(name) is not now.placements.get(name)
-        or was.definitions.get(name) is not now.definitions.get(name)
+def _between(was: State, now: State) -> Stride:
+    """What differs between any two states."""
+    verdicts = {
+        name: _verdict(name, placement, was, now)
+        for name, placement in now.placements.items()
+        if was.placements.get(name) is not placement
+        or was.definitions.get(name) is not now.definitions[name]
+    }
+    ground = Ground(now.view, now.reach, now.machines)
+    return Stride(ground, verdicts, was.placements.keys() - now.placements.keys())
+
+
+def _verdict(name: str, after: Placement, was: State, now: State) -> Verdict[ClusterSet]:
+    before, place = was.placements.get(name, NOWHERE), now.places[name]
+    shift = between(before.configurations, after.configurations)
+    share = Share(
+        was.places.get(name, UNPLACED),
+        WHOLE,
+        before.placed,
+        after.placed,
+        place.standing,
+        shift,
+        shift.joined(before.configurations),
+        after.problems,
+        place.unbound,
+        place.torn,
+        after.configurations,
     )
+    return Verdict(before, share, before.effective, after.effective, after.blocked)
 
 
-def _move(name: str, was: State, now: State) -> Move:
-    before = was.placements.get(name, NOWHERE)
-    after = now.placements.get(name, NOWHERE)
-    old, new = was.definitions.get(name), now.definitions.get(name)
-    shift = _shift(name, was, now)
-    found = _Reconfigured(EMPTY, EMPTY, frozenset())
-    if old is not None and new is not None:
-        found = _reconfigured((old, new), (before, after), (was, now), shift)
-    gone, freed, gained = _come_and_gone(before, after, _only(was, now))
+def _lost(name: str, before: Placement) -> Move:
+    """What it means that an application is no more."""
+    none = frozenset[Names]()
+    dropped = frozenset(before.configurations)
+    placed = before.placed
+    return Move(name, EMPTY, placed, EMPTY, {}, EMPTY, none, none, dropped, placed)
+
+
+def _move(
+    name: str,
+    verdict: Verdict[Any],
+    was: State,
+    now: State,
+    ground: Ground,
+) -> Move:
+    share = verdict.share
+    shift, before = share.shift, share.was.configurations
+    old, new = was.definitions.get(name), now.definitions[name]
+    dropped = shift.emptied(before)
+    changed, anew, bound = EMPTY, frozenset[Names](), EMPTY
+    if old is not None:
+        changed = shift.differing(_alike(old, new)) if shift.steps else EMPTY
+        if old is not new:
+            both = (names for names in before if names not in dropped)
+            anew = frozenset(of_other_content(old, new, both))
+            stayed = share.was.placed
+            changed = _union([changed, *(share.configurations[each] & stayed for each in anew)])
+        if old.late_bound or new.late_bound:
+            binding = (
+                Binding(old, was, share.was.torn),
+                Binding(new, ground, share.disputed()),
+            )
+            touched = now.touched if now.since is was.mark else None
+            bound = bound_anew(*binding, verdict.stayed(), touched)
+            changed = _union([changed, bound]) if bound else changed
+    stays = share.had is share.placed and verdict.is_same
     return Move(
-        application=name,
-        gained=gained,
-        lost=gone,
-        reconfigured=found.clusters,
-        blocked=_newly_blocked(before, after),
-        freed=freed,
-        added=frozenset(
-            joined
-            for _, joined in shift
-            if joined is not None and joined not in before.configurations
-        ),
-        rewritten=found.rewritten,
-        dropped=emptied(before.configurations, shift),
-        repointed=_union([*shift.values(), found.rebound]),
+        name,
+        EMPTY if stays else verdict.gained(),
+        EMPTY if stays else verdict.lost(),
+        changed,
+        verdict.newly_blocked() if verdict.blocked else {},
+        EMPTY if stays else verdict.freed(),
+        frozenset(share.added),
+        anew,
+        dropped,
+        _union([shift.everybody(), bound]) if bound else shift.everybody(),
     )
 
 
-def _only(was: State, now: State) -> ClusterSet | None:
-    """The clusters for which anything can differ; None for all."""
-    return now.only if now.since is was.mark else None
-
-
-def _come_and_gone(
-    before: Placement, after: Placement, only: ClusterSet | None
-) -> tuple[ClusterSet, ClusterSet, ClusterSet]:
-    """Where the application is lost, freed and gained."""
-    if before.placed is after.placed and before.effective is after.effective:
-        return EMPTY, EMPTY, EMPTY
-    had, has, ran, runs = before.placed, after.placed, before.effective, after.effective
-    if only is not None:
-        had, has, ran, runs = had & only, has & only, ran & only, runs & only
-    return had - has, (runs & had) - ran, runs - had
-
-
-@dataclass(frozen=True, slots=True)
-class _Reconfigured:
-    """Who has other values than before."""
-
-    clusters: ClusterSet
-    rebound: ClusterSet
-    """Those with other late-bound values."""
-    rewritten: frozenset[Names]
-    """Configurations that are there before and after, with other content."""
-
-
-def _reconfigured(
-    definitions: tuple[Definition, Definition],
-    placements: tuple[Placement, Placement],
-    states: tuple[State, State],
-    shift: Shift,
-) -> _Reconfigured:
-    (old, new), (before, after) = definitions, placements
-    changed = list(_differing(old, new, shift))
-    anew, bound_anew = frozenset[Names](), EMPTY
-    if old is not new:
-        both = before.configurations.keys() & after.configurations.keys()
-        anew = frozenset(of_other_content(old, new, both))
-        changed += (after.configurations[names] & before.placed for names in anew)
-    if old.late_bound or new.late_bound:
-        bound_anew = rebound(new.application.name, *states, before.placed & after.placed)
-        changed.append(bound_anew)
-    return _Reconfigured(_union(changed), bound_anew, anew)
+def _alike(old: Definition, new: Definition) -> Callable[[Names, Names], bool]:
+    """Whether a configuration before and another after have the same values."""
+    before, after = old.stack.digest, new.stack.digest
+    return lambda left, joined: before(left) == after(joined)
 
 
 def _union(sets: list[ClusterSet]) -> ClusterSet:
     """All of them, most of which have none."""
     some = [each for each in sets if each]
     return some[0] if len(some) == 1 else ClusterSet.union(some)
-
-
-def _shift(name: str, was: State, now: State) -> Shift:
-    """Who went from which configuration to which."""
-    old, new = was.places.get(name), now.places.get(name)
-    if old is new:
-        return {}
-    if old is not None and new is not None and new.since is old.mark:
-        return new.shift
-    return between(
-        {} if old is None else old.configurations, {} if new is None else new.configurations
-    )
-
-
-def _differing(old: Definition, new: Definition, shift: Shift) -> Iterator[ClusterSet]:
-    """Clusters that went from one configuration to another with other values."""
-    for (left, joined), clusters in shift.items():
-        if left is None or joined is None:
-            continue
-        if old.stack.digest(left) != new.stack.digest(joined):
-            yield clusters
-
-
-def _newly_blocked(before: Placement, after: Placement) -> dict[Reason, ClusterSet]:
-    if before.blocked is after.blocked:
-        return {}
-    found = {
-        reason: clusters - before.blocked.get(reason, EMPTY)
-        for reason, clusters in after.blocked.items()
-        if before.blocked.get(reason) is not clusters
-    }
-    return {reason: clusters for reason, clusters in found.items() if clusters}

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
+from graph.effective.anchors import Anchors
+from graph.effective.later import Beside, Later, settled
 from graph.effective.touched import Touched
 from graph.effective.traits import Traits, selectors_of, traits_after, traits_of
 from graph.model.change import Change, Entity
-from graph.model.cluster_set import ClusterSet
+from graph.model.cluster_set import EMPTY, ClusterSet
 from graph.model.inventory import Cluster, Group
+from graph.model.names import ClusterNumber, GroupNumber
 from graph.model.ref import Kind, Ref
 from graph.model.referring import selector_of
 from graph.model.selector import Selector
@@ -27,6 +31,8 @@ _K = TypeVar("_K")
 
 FEW = 8
 """Clusters of which it pays to find out where they are."""
+ASKED_ANYWAY = 50
+"""Selectors that are sooner asked than chosen among."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,61 +40,181 @@ class Reach:
     """The answer of every selector in the workload, by the object that holds it."""
 
     sets: Mapping[Ref, ClusterSet]
+    """Those of all but layers."""
     layers: Mapping[str, ClusterSet]
-    """Those of layers once more, by the layer's name: they are asked for most."""
+    """Those of layers, by name."""
     traits: Traits
+    anchors: Anchors
+
+    def of(self, ref: Ref) -> ClusterSet | None:
+        """The answer of one object; None if it has none."""
+        return self.layers.get(str(ref.key)) if ref.kind is Kind.LAYER else self.sets.get(ref)
+
+    def reaching(self, kind: Kind, cluster: ClusterNumber) -> list[Ref]:
+        """The objects of one kind that reach a cluster."""
+        if kind is Kind.LAYER:
+            return [Ref(kind, name) for name, found in self.layers.items() if cluster in found]
+        return [ref for ref, found in self.sets.items() if ref.kind is kind and cluster in found]
 
 
 def reach_of(view: FleetView) -> Reach:
     """What everything reaches, from nothing."""
-    sets = {
-        ref: evaluate(selector, view) for ref, selector in selectors_of(holders_in(view.workload))
-    }
-    return Reach(sets, _of_layers(sets), traits_of(_held(view)))
+    sets: dict[Ref, ClusterSet] = {}
+    layers: dict[str, ClusterSet] = {}
+    for ref, selector in selectors_of(holders_in(view.workload)):
+        if ref.kind is Kind.LAYER:
+            layers[str(ref.key)] = evaluate(selector, view)
+        else:
+            sets[ref] = evaluate(selector, view)
+    anchors = Anchors.of(view.workload.layers.values())
+    return Reach(sets, layers, traits_of(_held(view)), anchors)
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """From what everything reached to what it reaches now."""
+
+    was: Reach
+    among: ClusterSet | None
+    """The only clusters for which an answer can differ; None when it may for all."""
+    sets: Mapping[Ref, ClusterSet | None]
+    """The answers that differ, but for those of layers, as far as ``among`` goes; None: gone."""
+    layers: Mapping[str, ClusterSet | None]
+    """Those of layers."""
+    traits: Traits
+    anchors: Anchors
+
+    def __bool__(self) -> bool:
+        return bool(self.sets or self.layers)
+
+    def near(self) -> Reach:
+        """What everything reaches now, to be read no further than ``among`` goes.
+
+        No set as large as the fleet is made for it.
+        """
+        was = self.was
+        return Reach(
+            _beside(self.sets, was.sets),
+            _beside(self.layers, was.layers),
+            self.traits,
+            self.anchors,
+        )
+
+    def whole(self) -> Reach:
+        """What everything reaches now, put together when somebody reads it."""
+        was, among = self.was, self.among
+        sets, layers = _put(was.sets, self.sets, among), _put(was.layers, self.layers, among)
+        return Reach(sets, layers, self.traits, self.anchors)
 
 
 def reach_after(
-    reach: Reach, touched: Touched, changes: Sequence[Change], view: FleetView
-) -> tuple[Reach, frozenset[Ref]]:
-    """``reach`` once ``changes``, which touched so much, have led to ``view``; and what differs."""
+    reach: Reach,
+    touched: Touched,
+    changes: Sequence[Change],
+    view: FleetView,
+    among: ClusterSet | None = None,
+) -> Turned:
+    """What ``changes``, which touched so much and led to ``view``, make of ``reach``.
+
+    No answer can differ but ``among`` some clusters, if these are given.
+    """
     stored = [change for change in changes if _is_stored(change)]
     traits = traits_after(reach.traits, stored) if stored else reach.traits
+    anchors = reach.anchors.after(changes)
     anew = {ref for each in stored for ref in _written_anew(each)}
-    rewritten = _with_those_who_use(anew, traits.users, view)
-    holders = _Holders(view)
-    found: dict[Ref, ClusterSet | None] = {}
+    rewritten = _with_those_who_use(anew, traits.users, view) if anew else anew
+    work = _Turning(reach, view)
     for ref in rewritten:
-        selector = holders.selector(ref)
-        found[ref] = None if selector is None else evaluate(selector, view)
+        work.rewrite(ref)
     if touched.clusters:
-        asked = _mentioning(touched, traits, view)
-        asked -= rewritten
-        found.update(_corrected(reach.sets, holders.selectors(asked), touched.clusters, view))
-    turned = {ref: now for ref, now in found.items() if _differs(reach.sets.get(ref), now)}
-    if not turned:
-        return Reach(reach.sets, reach.layers, traits), frozenset()
-    layers = {str(ref.key): now for ref, now in turned.items() if ref.kind is Kind.LAYER}
-    made = Reach(_put(reach.sets, turned), _put(reach.layers, layers), traits)
-    return made, frozenset(turned)
+        here = touched.clusters if among is None else among
+        groups = [int(ref.key) for ref in touched.refs if ref.kind is Kind.GROUP]
+        work.correct_on_groups(groups, anchors, here, whole=among is None)
+        asked = _mentioning(touched, traits, anchors, view) - rewritten
+        work.correct(asked, here, whole=among is None)
+    return Turned(reach, among, work.sets, work.layers, traits, anchors)
+
+
+class _Turning:
+    """The answers that turn out otherwise."""
+
+    def __init__(self, reach: Reach, view: FleetView) -> None:
+        self._reach = reach
+        self._view = view
+        self._holders = _Holders(view)
+        self.sets: dict[Ref, ClusterSet | None] = {}
+        self.layers: dict[str, ClusterSet | None] = {}
+        self._rewritten: set[str] = set()
+        """Layers with another selector."""
+
+    def rewrite(self, ref: Ref) -> None:
+        """Ask an object that has another selector about everybody."""
+        if ref.kind is Kind.LAYER:
+            self._rewritten.add(str(ref.key))
+        selector, was = self._holders.selector(ref), self._reach.of(ref)
+        now = None if selector is None else evaluate(selector, self._view)
+        if was is not now and (was is None or now is None or was != now):
+            self._turn(ref, now)
+
+    def correct_on_groups(
+        self, numbers: Iterable[int], anchors: Anchors, among: ClusterSet, *, whole: bool
+    ) -> None:
+        """The layers on groups which clusters entered or left: all on one reach the same."""
+        for number in numbers:
+            found = anchors.groups.get(number, ())
+            names = [name for _, name in found if name not in self._rewritten]
+            if names:
+                was = self._reach.layers[names[0]]
+                part = self._view.members(GroupNumber(number)) & among
+                if was & among != part:
+                    now = was.patched(among, part) if whole else part
+                    self.layers.update(dict.fromkeys(names, now))
+
+    def correct(self, asked: Iterable[Ref], among: ClusterSet, *, whole: bool) -> None:
+        """Ask objects again about some clusters."""
+        held = self._holders.selectors(asked)
+        for ref, was, part in _corrected(self._reach, held, among, self._view):
+            self._turn(ref, was.patched(among, part) if whole else part)
+
+    def _turn(self, ref: Ref, now: ClusterSet | None) -> None:
+        if ref.kind is Kind.LAYER:
+            self.layers[str(ref.key)] = now
+        else:
+            self.sets[ref] = now
+
+
+def _beside(
+    now: Mapping[_K, ClusterSet | None], held: Mapping[_K, ClusterSet]
+) -> Mapping[_K, ClusterSet]:
+    """``held`` with other sets in its place."""
+    first = {key: part for key, part in now.items() if part is not None}
+    return Beside(first, settled(held)) if first else held
 
 
 def _put(
-    held: Mapping[_K, ClusterSet], now: Mapping[_K, ClusterSet | None]
+    held: Mapping[_K, ClusterSet],
+    now: Mapping[_K, ClusterSet | None],
+    among: ClusterSet | None,
 ) -> Mapping[_K, ClusterSet]:
-    """``held`` with other sets; None for what is gone."""
+    """``held`` with other sets, ``among`` some clusters or all; None for what is gone."""
     if not now:
         return held
+    made = partial(_made, held, now, among)
+    return made() if among is None else Later(made)
+
+
+def _made(
+    held: Mapping[_K, ClusterSet],
+    now: Mapping[_K, ClusterSet | None],
+    among: ClusterSet | None,
+) -> dict[_K, ClusterSet]:
     made = dict(held)
-    for key, clusters in now.items():
-        if clusters is None:
+    for key, part in now.items():
+        if part is None:
             del made[key]
         else:
-            made[key] = clusters
+            made[key] = part if among is None else made[key].patched(among, part)
     return made
-
-
-def _of_layers(sets: Mapping[Ref, ClusterSet]) -> dict[str, ClusterSet]:
-    return {str(ref.key): each for ref, each in sets.items() if ref.kind is Kind.LAYER}
 
 
 def holders_in(workload: Workload) -> Iterator[Entity]:
@@ -127,13 +253,15 @@ def _written_anew(change: Change) -> Iterator[Ref]:
             yield Ref(Kind.NAMESPACE, state.choice.namespace)
 
 
-def _mentioning(touched: Touched, traits: Traits, view: FleetView) -> set[Ref]:
-    """Whose answer for the touched clusters may differ."""
+def _mentioning(touched: Touched, traits: Traits, anchors: Anchors, view: FleetView) -> set[Ref]:
+    """Whose answer for the touched clusters may differ, but for layers on groups."""
+    free = anchors.free
     found = {
         each
         for ref in touched.refs
         if ref.kind is not Kind.LABEL_KEY
         for each in view.referrers(ref)
+        if each.kind is not Kind.LAYER or each.key in free
     }
     if touched.labels:
         found |= _caring_for(touched, traits, view)
@@ -148,7 +276,7 @@ def _caring_for(touched: Touched, traits: Traits, view: FleetView) -> frozenset[
     """Who names a changed label, and is not about other groups than those of the clusters."""
     labels = (view.referrers(Ref(Kind.LABEL_KEY, key)) for key in touched.labels)
     found = frozenset[Ref]().union(*labels)
-    if len(touched.clusters) > FEW:
+    if len(touched.clusters) > FEW or len(found) <= ASKED_ANYWAY:
         return found
     groups = {ref for ref in (*touched.refs, *touched.above) if ref.kind is Kind.GROUP}
     for cluster in touched.clusters & view.everything():
@@ -210,25 +338,22 @@ class _Holders:
 
 
 def _corrected(
-    sets: Mapping[Ref, ClusterSet],
+    reach: Reach,
     selectors: Iterable[tuple[Ref, Selector]],
     among: ClusterSet,
     view: FleetView,
-) -> Iterator[tuple[Ref, ClusterSet]]:
-    """The answers with a few clusters put right; the same object where nothing differs."""
+) -> Iterator[tuple[Ref, ClusterSet, ClusterSet]]:
+    """The answers that differ ``among`` a few clusters: as they were, and what they are there."""
     if len(among) == 1:
         (one,) = among
         selectors = list(selectors)
         chosen = choosing(one, selectors, view)
         for ref, _ in selectors:
-            was = sets[ref]
-            if (one in was) is not (ref in chosen):
-                yield ref, was ^ among
+            was = reach.of(ref)
+            if was is not None and (one in was) is not (ref in chosen):
+                yield ref, was, among if ref in chosen else EMPTY
         return
     for ref, selector in selectors:
-        yield ref, sets[ref].patched(among, within(selector, view, among))
-
-
-def _differs(was: ClusterSet | None, now: ClusterSet | None) -> bool:
-    """Whether a set is another one; an equal one stays the same object, so others can tell."""
-    return was is not now and (was is None or now is None or was != now)
+        was, part = reach.of(ref), within(selector, view, among)
+        if was is not None and was & among != part:
+            yield ref, was, part

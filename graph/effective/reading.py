@@ -99,7 +99,7 @@ class Reading:
 
     def reaches(self, ref: Ref, cluster: ClusterNumber) -> bool:
         """Whether the selector of an object of the workload chooses a cluster."""
-        found = self.state.reach.sets.get(ref)
+        found = self.state.reach.of(ref)
         return found is not None and cluster in found
 
     def asked(self) -> Mapping[str, Tally]:

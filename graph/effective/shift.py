@@ -6,17 +6,13 @@ and not at every configuration left with every one joined.
 
 from __future__ import annotations
 
-from collections.abc import (
-    Collection,
-    ItemsView,
-    Iterable,
-    Iterator,
-    KeysView,
-    Mapping,
-    ValuesView,
-)
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Generic
 
+from graph.effective.later import Later, settled
+from graph.effective.lens import WHOLE, Bits, Lens, P
 from graph.effective.refine import Names, refine
 from graph.model.cluster_set import EMPTY, ClusterSet
 
@@ -25,10 +21,59 @@ Parts = Mapping[Names, ClusterSet]
 
 Step = tuple[Names | None, Names | None]
 """From one configuration to another; None is where the application is not placed."""
-Shift = Mapping[Step, ClusterSet]
 
-FEW = 256
-"""Clusters that are cheaper to look at one by one than as sets."""
+Reaching = Sequence[tuple[str, Bits]]
+"""Layers with those of a few clusters that they reach."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shift(Generic[P]):
+    """The steps that are made, and by whom."""
+
+    steps: Mapping[Step, P]
+    lens: Lens[P]
+
+    def everybody(self) -> ClusterSet:
+        """Whoever makes a step."""
+        return self._set(list(self.steps.values()))
+
+    def differing(self, alike: Callable[[Names, Names], bool]) -> ClusterSet:
+        """Whoever goes between configurations that are not ``alike``."""
+        return self._set(
+            [
+                part
+                for (old, new), part in self.steps.items()
+                if old is not None and new is not None and not alike(old, new)
+            ]
+        )
+
+    def _set(self, parts: list[P]) -> ClusterSet:
+        lens = self.lens
+        return lens.set(parts[0] if len(parts) == 1 else lens.union(parts))
+
+    def joined(self, parts: Parts) -> list[Names]:
+        """The configurations that come to ``parts`` with the shift."""
+        found = [new for _, new in self.steps if new is not None and new not in parts]
+        return list(dict.fromkeys(found)) if len(found) > 1 else found
+
+    def emptied(self, parts: Parts) -> frozenset[Names]:
+        """The configurations of ``parts`` that nobody has after the shift."""
+        left: dict[Names, int] = {}
+        size = self.lens.size
+        for (old, _), part in self.steps.items():
+            if old is not None:
+                left[old] = left.get(old, 0) + size(part)
+        empty = [names for names, count in left.items() if count == len(parts[names])]
+        if not empty:
+            return frozenset()
+        return frozenset(empty).difference([new for _, new in self.steps if new is not None])
+
+    def sets(self) -> dict[Step, ClusterSet]:
+        """Who makes each step."""
+        return {step: self.lens.set(part) for step, part in self.steps.items()}
+
+    def __bool__(self) -> bool:
+        return bool(self.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +99,11 @@ class Side:
         return self.sets[layer] if layer in self.layers else EMPTY
 
 
-def shifted(parts: Parts, was: Side, now: Side, turned: Collection[str]) -> Shift:
+def shifted(parts: Parts, was: Side, now: Side, turned: Collection[str]) -> dict[Step, ClusterSet]:
     """Who goes from which configuration to which; ``parts`` are those before.
 
     Layers that have not ``turned`` reach whom they did: who stays placed keeps them.
     """
-    if len(was.placed) <= 1 and len(now.placed) <= 1:
-        there = was.placed or now.placed
-        if not (was.placed and now.placed) or was.placed == now.placed:
-            return _of_one(there, was, now, turned) if there else {}
     both = was.placed if was.placed is now.placed else was.placed & now.placed
     moving = EMPTY if both is was.placed else was.placed ^ now.placed
     if both and turned:
@@ -70,86 +111,128 @@ def shifted(parts: Parts, was: Side, now: Side, turned: Collection[str]) -> Shif
         moving = ClusterSet.union([moving, *stirred])
     if not moving:
         return {}
-    if len(moving) <= FEW:
-        return _one_by_one(moving, was, now, turned)
+    if len(moving) == 1:
+        return _of_one(moving, was, now)
     return _in_parts(moving, parts, was, now, turned)
 
 
-def _of_one(alone: ClusterSet, was: Side, now: Side, turned: Collection[str]) -> Shift:
-    """The shift of a single cluster; most changes are about one."""
-    (cluster,) = alone
-    if not now.placed:
-        return {(was.names(cluster), None): alone}
-    if not was.placed:
-        return {(None, now.names(cluster)): alone}
-    flipped = [
-        each for each in turned if (cluster in was.reach(each)) != (cluster in now.reach(each))
-    ]
-    if not flipped:
+def _of_one(one: ClusterSet, was: Side, now: Side) -> dict[Step, ClusterSet]:
+    """The shift of a single cluster, which is in one part: to look for that one would be dearer."""
+    (cluster,) = one
+    old, new = (side.names(cluster) if cluster in side.placed else None for side in (was, now))
+    return {(old, new): one}
+
+
+def stepped(had: Bits, has: Bits, held: Reaching, flipped: Reaching) -> dict[Step, Bits]:
+    """The shift of a few clusters.
+
+    ``held`` are the layers before, and ``flipped`` says for whom one of them came or went.
+    """
+    moving = had ^ has
+    for _, bits in flipped:
+        moving |= bits & had & has
+    if not moving:
         return {}
-    names = was.names(cluster)
-    return {(names, names.symmetric_difference(flipped)): alone}
-
-
-def _one_by_one(moving: ClusterSet, was: Side, now: Side, turned: Collection[str]) -> Shift:
-    """The shift of a few clusters."""
-    then = names_of(moving & was.placed, was.reached())
-    come = moving - was.placed if then else moving
-    there = names_of(come, now.reached()) if come else {}
-    others, sets = frozenset(turned), {name: now.reach(name) for name in turned}
-    alike: dict[_Alike, list[int]] = {}
-    for cluster in moving:
-        left, joined = then.get(cluster), there.get(cluster)
-        if left is not None and cluster in now.placed:
-            joined = tuple(ClusterSet.holding(cluster, turned, sets))
-        alike.setdefault((left, joined), []).append(cluster)
-    found: dict[Step, ClusterSet] = {}
-    for (names, reached), clusters in alike.items():
-        old = None if names is None else frozenset(names)
-        new = None if reached is None else frozenset(reached)
-        if old is not None and new is not None:
-            new = (old - others) | new
-        found[old, new] = ClusterSet.of(clusters) if len(alike) > 1 else moving
+    found: dict[Step, Bits] = {}
+    for names, part in _told_apart(moving, held):
+        old = frozenset(names)
+        for others, bits in _told_apart(part, flipped):
+            new = old.symmetric_difference(others) if others else old
+            if stay := bits & had & has:
+                found[old, new] = stay
+            if gone := bits & ~has:
+                found[old, None] = found.get((old, None), 0) | gone
+            if come := bits & ~had:
+                found[None, new] = found.get((None, new), 0) | come
     return found
 
 
-_Alike = tuple[tuple[str, ...] | None, tuple[str, ...] | None]
-"""What clusters have in common that go the same way: layers before, and those that came or new."""
+def _told_apart(start: Bits, layers: Reaching) -> list[tuple[list[str], Bits]]:
+    """Some of a few clusters by the layers that reach them."""
+    if not start & (start - 1):
+        return [([name for name, bits in layers if bits & start], start)]
+    parts: list[tuple[list[str], Bits]] = [([], start)]
+    for name, bits in layers:
+        if not bits & start:
+            continue
+        split: list[tuple[list[str], Bits]] = []
+        for part in parts:
+            names, clusters = part
+            inside = clusters & bits
+            if inside:
+                split.append(([*names, name], inside))
+                if inside != clusters:
+                    split.append((names, clusters ^ inside))
+            else:
+                split.append(part)
+        parts = split
+    return parts
 
 
 def _in_parts(
     moving: ClusterSet, parts: Parts, was: Side, now: Side, turned: Collection[str]
-) -> Shift:
+) -> dict[Step, ClusterSet]:
     """The same for any number of clusters, as sets."""
     found: dict[Step, ClusterSet] = {}
-    others, reaches = frozenset(turned), [(name, now.reach(name)) for name in turned]
-    reaches = [each for each in reaches if each[1].meets(moving)]
+    others = frozenset(turned)
+    common, reaches = _common(moving, now, turned)
+    all_stay = moving <= now.placed
+    in_all, in_none = _narrowed(moving, was) if len(parts) > len(was.layers) else (_NO, _NO)
     for names, whole in parts.items():
-        if not whole.meets(moving):
+        if not (in_all <= names and in_none.isdisjoint(names) and whole.meets(moving)):
             continue
         part = whole & moving
-        for added, clusters in refine(part & now.placed, reaches).items():
-            found[names, (names - others) | added] = clusters
-        if gone := part - now.placed:
+        stay = part if all_stay else part & now.placed
+        rest = (names - others) | common
+        for added, clusters in _told_apart_as_sets(stay, reaches):
+            found[names, rest | added] = clusters
+        if not all_stay and (gone := part - now.placed):
             found[names, None] = gone
     for names, part in refine(moving - was.placed, now.reached()).items():
         found[None, names] = part
     return found
 
 
-def names_of(
-    clusters: ClusterSet, reached: Iterable[tuple[str, ClusterSet]]
-) -> dict[int, tuple[str, ...]]:
-    """The layers that reach each of a few clusters, in their order."""
-    found: dict[int, list[str]] = {cluster: [] for cluster in clusters}
-    for name, reach in reached:
-        if reach.meets(clusters):
-            for cluster in reach & clusters:
-                found[cluster].append(name)
-    return {cluster: tuple(names) for cluster, names in found.items()}
+def _narrowed(moving: ClusterSet, was: Side) -> tuple[Names, Names]:
+    """The layers in whatever configuration one of these had, and those in none of them.
+
+    Sooner asked of a name than every part is asked whether it meets them.
+    """
+    here = moving & was.placed
+    reached = [(name, reach) for name, reach in was.reached() if reach.meets(here)]
+    names = frozenset([name for name, _ in reached])
+    in_all = frozenset([name for name, reach in reached if here <= reach])
+    return in_all, frozenset(was.layers) - names
 
 
-def between(before: Parts, after: Parts) -> Shift:
+_NO: Names = frozenset()
+
+
+def _common(
+    moving: ClusterSet, now: Side, turned: Iterable[str]
+) -> tuple[Names, list[tuple[str, ClusterSet]]]:
+    """The layers that reach all who move, and those that reach some of them."""
+    common: list[str] = []
+    reaches: list[tuple[str, ClusterSet]] = []
+    for name in turned:
+        reach = now.reach(name)
+        if reach.meets(moving):
+            if moving <= reach:
+                common.append(name)
+            else:
+                reaches.append((name, reach))
+    return frozenset(common), reaches
+
+
+def _told_apart_as_sets(
+    start: ClusterSet, reaches: Collection[tuple[str, ClusterSet]]
+) -> Iterable[tuple[Names, ClusterSet]]:
+    if not start:
+        return ()
+    return refine(start, reaches).items() if reaches else ((frozenset[str](), start),)
+
+
+def between(before: Parts, after: Parts) -> Shift[ClusterSet]:
     """The shift from one partition to another."""
     found: dict[Step, ClusterSet] = {}
     come = dict(_left(after, before))
@@ -167,7 +250,7 @@ def between(before: Parts, after: Parts) -> Shift:
     for names, clusters in come.items():
         if new := clusters - joined:
             found[None, names] = new
-    return found
+    return Shift(found, WHOLE)
 
 
 def _left(before: Parts, after: Parts) -> Iterator[tuple[Names, ClusterSet]]:
@@ -178,84 +261,27 @@ def _left(before: Parts, after: Parts) -> Iterator[tuple[Names, ClusterSet]]:
             yield names, gone
 
 
-class Moved(Mapping[Names, ClusterSet]):
-    """A partition after a shift, put together when somebody reads it.
-
-    Who only wants to know what a change would do never does.
-    """
-
-    __slots__ = ("_made", "_source")
-
-    def __init__(self, parts: Parts, shift: Shift) -> None:
-        self._made: dict[Names, ClusterSet] = {}
-        self._source: tuple[Parts, Shift] | None = (_settled(parts), shift)
-
-    def parts(self) -> dict[Names, ClusterSet]:
-        """The partition."""
-        source = self._source
-        if source is not None:
-            self._made = _moved(*source)
-            self._source = None  # after the parts are there: another thread may be reading
-        return self._made
-
-    def __getitem__(self, names: Names) -> ClusterSet:
-        return self.parts()[names]
-
-    def __iter__(self) -> Iterator[Names]:
-        return iter(self.parts())
-
-    def __len__(self) -> int:
-        return len(self.parts())
-
-    def __contains__(self, names: object) -> bool:
-        return names in self.parts()
-
-    def keys(self) -> KeysView[Names]:
-        """As of a dict, and as fast; so are the others."""
-        return self.parts().keys()
-
-    def values(self) -> ValuesView[ClusterSet]:
-        """The parts themselves."""
-        return self.parts().values()
-
-    def items(self) -> ItemsView[Names, ClusterSet]:
-        """The parts with their names."""
-        return self.parts().items()
+def moved(parts: Parts, shift: Shift[P]) -> Parts:
+    """``parts`` after a shift, put together when somebody reads them."""
+    return Later(partial(_moved, settled(parts), shift.sets)) if shift.steps else parts
 
 
-def _settled(parts: Parts) -> Parts:
-    """The parts as a dict, so that what is put off is never put off twice."""
-    return parts.parts() if type(parts) is Moved else parts
-
-
-def emptied(parts: Parts, shift: Shift) -> frozenset[Names]:
-    """The configurations of ``parts`` that nobody has after a shift."""
-    left = {old: 0 for old, _ in shift if old is not None}
-    joined = {new for _, new in shift}
-    for (old, _), clusters in shift.items():
-        if old is not None:
-            left[old] += len(clusters)
-    return frozenset(
-        names for names, count in left.items() if names not in joined and count == len(parts[names])
-    )
-
-
-def _moved(parts: Parts, shift: Shift) -> dict[Names, ClusterSet]:
-    """``parts`` after a shift."""
+def _moved(parts: Parts, steps: Callable[[], Mapping[Step, ClusterSet]]) -> dict[Names, ClusterSet]:
+    sets = steps()
     gone, come = (
-        _gathered((old, each) for (old, _), each in shift.items()),
-        _gathered((new, each) for (_, new), each in shift.items()),
+        _gathered((old, each) for (old, _), each in sets.items()),
+        _gathered((new, each) for (_, new), each in sets.items()),
     )
     made = dict(parts)
-    for names, sets in gone.items():
-        rest = made[names] - ClusterSet.union(sets)
+    for names, leaving in gone.items():
+        rest = made[names] - ClusterSet.union(leaving)
         if rest:
             made[names] = rest
         else:
             del made[names]
-    for names, sets in come.items():
+    for names, joining in come.items():
         held = made.get(names)
-        made[names] = ClusterSet.union(sets if held is None else [held, *sets])
+        made[names] = ClusterSet.union(joining if held is None else [held, *joining])
     return made
 
 

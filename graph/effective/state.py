@@ -10,22 +10,36 @@ E3  Nothing reads a name to decide: orders are of rules, never of spelling.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from graph.composition.stack import Stack
-from graph.effective.definition import Definition, define, in_order, layers_in
+from graph.effective.definition import Definition, define, dependents_of, in_order
 from graph.effective.demand import Asked, Demand, demand_after, leniency_of
-from graph.effective.judgement import Judgement, Placement
+from graph.effective.judgement import NOWHERE, Judgement, Placement, Verdict
 from graph.effective.machines import Machines, capacity_at, machines_of
 from graph.effective.place import Ground, Place, place
 from graph.effective.reach import Reach, reach_of
 from graph.effective.refine import refine
+from graph.effective.share import new_share
 from graph.effective.shift import Parts
 from graph.model.cluster_set import EMPTY, ClusterSet
 from graph.model.inventory import Capacity
 from graph.model.names import ClusterNumber
 from graph.model.view import FleetView
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stride:
+    """What differs between two states, before the later one is put together."""
+
+    ground: Ground
+    """Of the later one, as far as anything can differ."""
+    verdicts: Mapping[str, Verdict[Any]]
+    """The applications that differ, or may; all through the same lens, whichever it was."""
+    gone: Collection[str]
+    """Those that are no more."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +57,8 @@ class State:
     demand: Demand
     order: tuple[str, ...]
     """The applications, each after those it depends on."""
+    dependents: Mapping[str, frozenset[str]]
+    """By application, those that depend on it."""
     places: Mapping[str, Place] = field(repr=False)
     view: FleetView = field(repr=False)
     """What it was worked out for."""
@@ -51,10 +67,8 @@ class State:
     """The mark of the state it was made from."""
     touched: ClusterSet = field(default=EMPTY, repr=False)
     """The clusters whose own facts changed since then."""
-    altered: frozenset[str] = field(default=frozenset(), repr=False)
-    """The only applications for which anything can differ since then."""
-    only: ClusterSet | None = field(default=None, repr=False)
-    """The only clusters for which anything can differ since then; None when it may for all."""
+    stride: Stride | None = field(default=None, repr=False)
+    """What differs since then, until that has been told."""
 
     @property
     def oversubscribed(self) -> ClusterSet:
@@ -82,20 +96,23 @@ def begin(view: FleetView) -> State:
     demand = demand_after(Demand(), moves, EMPTY, ground.machines)
     leniency = leniency_of(workload.policies.values(), ground.reach)
     placements: dict[str, Placement] = {}
-    judgement = Judgement(demand, leniency, placements)
+    judgement = Judgement(demand, leniency, lambda name: placements[name].effective)
     for name in order:
-        application = definitions[name].application
-        placements[name] = judgement.of(application, places[name])
+        found, application = places[name], definitions[name].application
+        placements[name] = judgement.of(NOWHERE, application, new_share(found)).placement(found)
     fleet = Stack.of_fleet(fleet_layers, view)
     return State(
         placements=placements,
         definitions=definitions,
         fleet=fleet,
-        fleet_configurations=refine(view.everything(), ground.reached(layers_in(fleet)).items()),
+        fleet_configurations=refine(
+            view.everything(), ground.reached(each.name for each in fleet.keyed).items()
+        ),
         reach=ground.reach,
         machines=ground.machines,
         demand=demand,
         order=order,
+        dependents=dependents_of(workload.applications),
         places=places,
         view=view,
     )

@@ -2,335 +2,198 @@
 
 Things hang on each other in one order: definitions, places, what is asked of clusters, and the
 verdict. Each stage looks at those applications whose inputs turned out otherwise, and keeps the
-others as they are.
+others as they are. It looks at them through a lens: on the clusters for which anything can differ,
+and no further. That says what a change does; the next state is put together from it, and from the
+state before, as far as somebody reads it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import TypeVar
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Generic
 
-from graph.composition.stack import Stack
-from graph.effective.definition import Definition, define, in_order, layers_in
-from graph.effective.demand import Demand, demand_after, leniency_of
-from graph.effective.judgement import Judgement, Placement
-from graph.effective.machines import machines_after
-from graph.effective.place import Ground, Place, Turn, place, place_again
-from graph.effective.reach import reach_after
-from graph.effective.refine import refine
-from graph.effective.shift import Parts
-from graph.effective.state import State, asked, vetoes_on
-from graph.effective.touched import touched_by
+from graph.effective.demand import Asked, Demand, demand_after, leniency_of
+from graph.effective.judgement import NOWHERE, Judgement, Placement, Verdict
+from graph.effective.later import Later
+from graph.effective.lens import FEW_MAX, Few, Lens, P, Sets
+from graph.effective.near import NearFew, NearMany, Shifting
+from graph.effective.news import News
+from graph.effective.place import UNPLACED, Place
+from graph.effective.share import Share, Turn, same_share, share_after
+from graph.effective.shift import Shift
+from graph.effective.state import NOTHING_ASKED, State, Stride
 from graph.model.change import Change
-from graph.model.cluster_set import ClusterSet
-from graph.model.ref import Kind, Ref
-from graph.model.view import FleetView, subtree
-from graph.model.workload import Application, Assignment, Choice, Layer, Policy, Prohibition
-
-_T = TypeVar("_T")
+from graph.model.cluster_set import EMPTY
+from graph.model.view import FleetView
 
 
 def advance(state: State, after: FleetView, changes: Sequence[Change]) -> State:
     """The state once ``changes`` have led from the view of ``state`` to ``after``."""
-    return _Step(state, after, changes).state()
+    news = News(state, after, changes)
+    before, now = state.reach, news.ground.reach
+    if news.only is not None and len(news.only) <= FEW_MAX:
+        few = Few(news.only)
+        return _Step(news, few, NearFew(few, state.view, before, now)).state()
+    lens = Sets(news.only)
+    return _Step(news, lens, NearMany(lens, before, now)).state()
 
 
-class _Step:
-    def __init__(self, was: State, after: FleetView, changes: Sequence[Change]) -> None:
-        self._was = was
-        self._view = after
-        self._workload = after.workload
-        self._states = [
-            each
-            for change in changes
-            if change.ref.kind not in _INVENTORY
-            for each in (change.before, change.after)
-            if each is not None
-        ]
-        """Every changed object of the workload, as it was and as it is."""
-        self._touched = touched_by(changes, was.view, after)
-        reach, self._turned = reach_after(was.reach, self._touched, changes, after)
-        machines = machines_after(was.machines, self._touched.machines, after)
-        self._ground = Ground(after, reach, machines)
-        earlier = Ground(was.view, was.reach, was.machines)
-        self._among = self._touched.clusters | self._touched.machines
-        inventory = all(change.ref.kind in _INVENTORY for change in changes)
-        self._turn = Turn(
-            earlier,
-            self._ground,
-            self._turned,
-            self._turned_layers(),
-            bool(self._touched.machines),
-            # layers on groups that moved reach nobody but clusters that moved along
-            self._among if inventory and not self._touched.reordered else None,
+class _Step(Generic[P]):
+    def __init__(self, news: News, lens: Lens[P], shifting: Shifting[P]) -> None:
+        self._was: State = news.was
+        self._news = news
+        self._lens: Lens[P] = lens
+        layers = news.turned_layers()
+        still: Shift[P] = Shift({}, lens)
+        self._turn: Turn[P] = Turn(
+            lens,
+            news.ground,
+            shifting,
+            still,
+            layers,
+            layers.get("", ()),
+            news.touched.labels,
         )
 
     def state(self) -> State:
         """The next state."""
-        fleet = self._fleet()
-        definitions = self._definitions(fleet)
-        order = self._order()
-        places = self._places(definitions, order)
-        replaced = _differing(self._was.places, places)
-        demand = self._demand(replaced, definitions, places)
-        placements = self._placements(replaced, definitions, order, places, demand)
+        was, news = self._was, self._news
+        shares = self._shares()
+        demand = self._demand(shares)
+        verdicts = self._verdicts(shares, demand)
+        places, placements = was.places, was.placements
+        if verdicts or news.gone:
+            places = Later(partial(_places, was.places, verdicts, news.gone))
+            placements = Later(partial(_placements, was.placements, verdicts, news.gone, places))
         return State(
             placements=placements,
-            definitions=definitions,
-            fleet=fleet,
-            fleet_configurations=self._fleet_configurations(fleet),
-            reach=self._ground.reach,
-            machines=self._ground.machines,
+            definitions=news.definitions,
+            fleet=news.fleet,
+            fleet_configurations=news.fleet_configurations(),
+            reach=news.reach,
+            machines=news.ground.machines,
             demand=demand,
-            order=order,
+            order=news.order,
+            dependents=news.dependents,
             places=places,
-            view=self._view,
-            since=self._was.mark,
-            touched=self._among,
-            altered=_differing(self._was.placements, placements)
-            | _differing(self._was.definitions, definitions),
-            only=self._turn.among,
+            view=news.view,
+            since=was.mark,
+            touched=news.among,
+            stride=Stride(news.ground, verdicts, news.gone),
         )
-
-    # definitions
-
-    def _fleet(self) -> Stack:
-        changed = any(isinstance(each, Layer) and not each.application for each in self._states)
-        moved = self._touched.reordered or any(not each.application for each in self._moved_layers)
-        if not changed and not moved:
-            return self._was.fleet
-        return Stack.of_fleet(self._fleet_layers(), self._view)
-
-    def _fleet_layers(self) -> list[Layer]:
-        return [each for each in self._workload.layers.values() if not each.application]
-
-    def _definitions(self, fleet: Stack) -> Mapping[str, Definition]:
-        applications = self._workload.applications
-        anew = set(self._redefined())
-        if fleet is not self._was.fleet:
-            anew.update(name for name, each in applications.items() if each.reads)
-        if not anew:
-            return self._was.definitions
-        definitions = dict(self._was.definitions)
-        layers = self._fleet_layers()
-        regrouped = self._touched.reordered or bool(self._touched.regrouped)
-        for name in anew:
-            application = applications.get(name)
-            if application is None:
-                definitions.pop(name, None)
-            else:
-                known = None if regrouped else self._was.definitions.get(name)
-                definitions[name] = define(application, layers, self._view, known)
-        return definitions
-
-    def _redefined(self) -> Iterator[str]:
-        """Applications whose definition may be another one."""
-        for entity in self._states:
-            match entity:
-                case Application(name=name):
-                    yield name
-                case Assignment() | Prohibition():
-                    yield from self._chosen(entity.choice)
-                case Layer(application=name) if name:
-                    yield name
-                case _:
-                    pass
-        if self._touched.reordered:
-            yield from (each.application for each in self._workload.layers.values())
-        else:
-            yield from (each.application for each in self._moved_layers)
-
-    def _chosen(self, choice: Choice) -> Iterator[str]:
-        if choice.applications:
-            yield from choice.applications
-            return
-        for name, each in self._workload.applications.items():
-            if choice.takes(each):
-                yield name
-
-    def _turned_layers(self) -> Mapping[str, Sequence[str]]:
-        """The layers that turned, by application."""
-        found: dict[str, list[str]] = {}
-        for ref in self._turned:
-            if ref.kind is Kind.LAYER and (layer := self._workload.layers.get(str(ref.key))):
-                found.setdefault(layer.application, []).append(layer.name)
-        return found
-
-    @cached_property
-    def _moved_layers(self) -> Sequence[Layer]:
-        """Layers on groups that lie below another parent now."""
-        return [
-            self._workload.layers[str(ref.key)]
-            for top in self._touched.regrouped
-            for group in subtree(self._view, top)
-            for ref in self._view.referrers(Ref(Kind.GROUP, group))
-            if ref.kind is Kind.LAYER
-        ]
-
-    def _order(self) -> tuple[str, ...]:
-        if not any(isinstance(each, Application) for each in self._states):
-            return self._was.order
-        return in_order(self._workload.applications)
 
     # places
 
-    def _places(
-        self, definitions: Mapping[str, Definition], order: Sequence[str]
-    ) -> Mapping[str, Place]:
-        was, vetoed = self._was, set[str]()
-        concerned = set(self._concerned(definitions))
-        concerned.update(_differing(was.definitions, definitions))
-        places = _only_in(definitions, was.places)
-        for name in _those(order, concerned):
-            old, definition = was.definitions.get(name), definitions[name]
-            vetoes = vetoes_on(definition, places)
-            if old is None:
-                places[name] = place(definition, self._ground, vetoes)
-            else:
-                places[name] = place_again(
-                    was.places[name],
-                    old,
-                    definition,
-                    self._turn,
-                    vetoes=vetoes,
-                    vetoed=name in vetoed,
-                )
-            if old is None or places[name].standing.veto is not was.places[name].standing.veto:
-                vetoed.update(dependents := self._dependents(name))
-                concerned |= dependents
-        return places
+    def _shares(self) -> dict[str, Share[P]]:
+        """The applications that stand otherwise, or may."""
+        was, news = self._was, self._news
+        displaced = set(news.displaced())
+        concerned = displaced.union(news.concerned(self._turn.layers))
+        shares: dict[str, Share[P]] = {}
+        for name in _those(news.order, concerned):
+            old, definition = was.definitions.get(name), news.definitions[name]
+            needed = definition.application.depends_on
+            share = share_after(
+                was.places.get(name, UNPLACED),
+                definition if old is None else old,
+                definition,
+                self._turn,
+                displaced=old is None or name in displaced,
+                vetoes=[self._veto(each, shares) for each in needed],
+            )
+            if share is None and old is None:
+                share = same_share(UNPLACED, self._lens)
+            if share is not None:
+                shares[name] = share
+                dependents = news.dependents.get(name)
+                if dependents and share.vetoes_otherwise:
+                    displaced |= dependents
+                    concerned |= dependents
+        return shares
 
-    def _dependents(self, name: str) -> set[str]:
-        """Applications that depend on one, and so on its vetoes and on where it runs."""
-        found = self._view.referrers(Ref(Kind.APPLICATION, name))
-        return {str(ref.key) for ref in found if ref.kind is Kind.APPLICATION}
-
-    def _concerned(self, definitions: Mapping[str, Definition]) -> Iterator[str]:
-        """Applications with an input that turned out otherwise."""
-        workload = self._workload
-        for ref in self._turned:
-            name = str(ref.key)
-            match ref.kind:
-                case Kind.APPLICATION:
-                    yield name
-                case Kind.ASSIGNMENT if name in workload.assignments:
-                    yield from self._chosen(workload.assignments[name].choice)
-                case Kind.PROHIBITION if name in workload.prohibitions:
-                    yield from self._chosen(workload.prohibitions[name].choice)
-                case Kind.LAYER if name in workload.layers:
-                    yield from self._configured_by(workload.layers[name])
-                case _:
-                    pass
-        yield from self._bound_anew(definitions)
-
-    def _configured_by(self, layer: Layer) -> Iterator[str]:
-        if layer.application:
-            yield layer.application
-            return
-        for name, each in self._workload.applications.items():
-            if not layer.values.data.keys().isdisjoint(each.reads):
-                yield name
-
-    def _bound_anew(self, definitions: Mapping[str, Definition]) -> Iterator[str]:
-        """Applications that take a changed label, or care which machine they are on."""
-        machines, labels = self._turn.machines, self._touched.labels
-        if not machines and not labels:
-            return
-        for name, definition in definitions.items():
-            if (machines and definition.application.reconcilers) or not (
-                labels.isdisjoint(definition.late_labels)
-            ):
-                yield name
+    def _veto(self, name: str, shares: Mapping[str, Share[P]]) -> P:
+        """Where an application may not be."""
+        share = shares.get(name)
+        if share is not None and share.standing is not None:
+            return share.standing.veto
+        return self._lens.cut(self._was.places.get(name, UNPLACED).standing.veto)
 
     # what is asked, and the verdict
 
-    def _demand(
-        self,
-        replaced: Iterable[str],
-        definitions: Mapping[str, Definition],
-        places: Mapping[str, Place],
-    ) -> Demand:
-        was = self._was
-        moves = [
-            (asked(name, was.definitions, was.places), asked(name, definitions, places))
-            for name in replaced
-        ]
-        return demand_after(was.demand, moves, self._touched.machines, self._ground.machines)
+    def _demand(self, shares: Mapping[str, Share[P]]) -> Demand:
+        was, news, told = self._was, self._news, self._lens.set
+        moves: list[tuple[Asked, Asked]] = []
+        for name, share in shares.items():
+            old, new = was.definitions.get(name), news.definitions[name]
+            if old is not new or share.had is not share.placed:
+                before = None if old is None else old.application.requests
+                now = (new.application.requests, told(share.placed))
+                moves.append(((before, told(share.had)), now))
+        for name in news.gone:
+            requests = was.definitions[name].application.requests
+            moves.append(((requests, was.places[name].placed), NOTHING_ASKED))
+        return demand_after(was.demand, moves, news.touched.machines, news.ground.machines)
 
-    def _placements(
-        self,
-        replaced: Iterable[str],
-        definitions: Mapping[str, Definition],
-        order: Sequence[str],
-        places: Mapping[str, Place],
-        demand: Demand,
-    ) -> Mapping[str, Placement]:
-        was, among = self._was.placements, self._turn.among
-        judged = {*replaced, *self._strained(definitions, places, demand)}
+    def _verdicts(self, shares: Mapping[str, Share[P]], demand: Demand) -> dict[str, Verdict[P]]:
+        was, news, lens = self._was, self._news, self._lens
+        judged = {*shares, *self._strained(demand)}
+        verdicts: dict[str, Verdict[P]] = {}
         if not judged:
-            return was
-        leniency = leniency_of(self._workload.policies.values(), self._ground.reach)
-        placements = _only_in(places, was)
-        judgement = Judgement(demand, leniency, placements)
-        for name in _those(order, judged):
-            application, now = definitions[name].application, places[name]
-            placements[name] = (
-                judgement.of(application, now)
-                if among is None or name not in was
-                else judgement.again(was[name], application, now, among)
-            )
-            if name not in was or placements[name].effective is not was[name].effective:
-                judged |= self._dependents(name)
-        return placements
+            return verdicts
 
-    def _strained(
-        self, definitions: Mapping[str, Definition], places: Mapping[str, Place], demand: Demand
-    ) -> Iterator[str]:
+        def effective(name: str) -> P:
+            found = verdicts.get(name)
+            return lens.cut(was.placements[name].effective) if found is None else found.effective
+
+        leniency = leniency_of(news.view.workload.policies.values(), news.ground.reach)
+        judgement: Judgement[P] = Judgement(demand, leniency, effective)
+        for name in _those(news.order, judged):
+            share = shares.get(name)
+            if share is None:
+                share = same_share(was.places[name], lens)
+            before, application = (
+                was.placements.get(name, NOWHERE),
+                news.definitions[name].application,
+            )
+            verdicts[name] = verdict = judgement.of(before, application, share)
+            dependents = news.dependents.get(name)
+            if dependents and not verdict.is_same:
+                judged |= dependents
+        return verdicts
+
+    def _strained(self, demand: Demand) -> Iterator[str]:
         """Applications that capacity may block otherwise than before."""
-        reviewed = self._reviewed(demand)
-        for name, definition in definitions.items() if reviewed else ():
-            if definition.application.requests is not None and places[name].placed.meets(reviewed):
+        was, now = self._was.demand.over, demand.over
+        swayed = self._news.sways_policies
+        differing = EMPTY if was is now else was ^ now
+        reviewed = was | now if swayed else differing
+        for name, place in self._was.places.items() if reviewed else ():
+            definition = self._news.definitions.get(name)
+            asks = definition is not None and definition.application.requests is not None
+            if asks and place.placed.meets(reviewed):
                 yield name
 
-    def _reviewed(self, demand: Demand) -> ClusterSet:
-        """Clusters on which capacity may block otherwise than before."""
-        swayed = any(isinstance(each, Policy) for each in self._states) or any(
-            ref.kind is Kind.POLICY for ref in self._turned
-        )
-        was = self._was.demand.over
-        return was | demand.over if swayed else was ^ demand.over
 
-    def _fleet_configurations(self, fleet: Stack) -> Parts:
-        layers = layers_in(fleet)
-        if (
-            fleet is self._was.fleet
-            and self._turned.isdisjoint(layers.values())
-            and not self._touched.came_or_went
-        ):
-            return self._was.fleet_configurations
-        return refine(self._view.everything(), self._ground.reached(layers).items())
+def _places(
+    was: Mapping[str, Place], verdicts: Mapping[str, Verdict[P]], gone: Collection[str]
+) -> dict[str, Place]:
+    made = {name: each for name, each in was.items() if name not in gone}
+    made.update((name, each.share.place()) for name, each in verdicts.items())
+    return made
 
 
-def _differing(was: Mapping[str, _T], now: Mapping[str, _T]) -> frozenset[str]:
-    """The names that stand for other objects than before, or for none."""
-    if was is now:
-        return frozenset()
-    found = [name for name, each in now.items() if was.get(name) is not each]
-    return frozenset([*found, *(was.keys() - now.keys())])
-
-
-def _only_in(names: Mapping[str, object], held: Mapping[str, _T]) -> dict[str, _T]:
-    """A copy of what is held for some names."""
-    if len(names) == len(held) and names.keys() == held.keys():
-        return dict(held)
-    return {name: each for name, each in held.items() if name in names}
+def _placements(
+    was: Mapping[str, Placement],
+    verdicts: Mapping[str, Verdict[P]],
+    gone: Collection[str],
+    places: Mapping[str, Place],
+) -> dict[str, Placement]:
+    made = {name: each for name, each in was.items() if name not in gone}
+    made.update((name, each.placement(places[name])) for name, each in verdicts.items())
+    return made
 
 
 def _those(order: Iterable[str], chosen: set[str]) -> Iterator[str]:
     """The ``chosen`` ones in order; more may be chosen on the way, if they come later."""
     return (name for name in order if name in chosen) if chosen else iter(())
-
-
-_INVENTORY = frozenset({Kind.CLUSTER, Kind.GROUP, Kind.HIERARCHY, Kind.LABEL_KEY, Kind.GRANT})
-"""Objects that define no application."""

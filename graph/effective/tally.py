@@ -10,9 +10,6 @@ from collections.abc import Iterable
 
 from graph.model.cluster_set import EMPTY, ClusterSet
 
-FEW = 8
-"""Clusters that are cheaper to compare one by one."""
-
 
 class Tally:
     """One number per cluster, zero where nothing was added. A value: adding makes another."""
@@ -35,7 +32,7 @@ class Tally:
 
     def at(self, cluster: int) -> int:
         """The number of one cluster."""
-        return sum(1 << place for place, each in enumerate(self._digits) if cluster in each)
+        return sum([1 << place for place, each in enumerate(self._digits) if cluster in each])
 
     def total(self, among: ClusterSet) -> int:
         """The numbers of ``among`` added up."""
@@ -61,20 +58,17 @@ class Tally:
                 _borrow(digits, place, clusters)
         return Tally(tuple(digits))
 
-    def set_to(self, number: int, cluster: int) -> Tally:
-        """One cluster with another number."""
-        differs, one = self.at(cluster) ^ number, ClusterSet.of((cluster,))
-        digits = list(self._digits)
-        digits += [EMPTY] * (differs.bit_length() - len(digits))
-        for place in range(differs.bit_length()):
-            if differs >> place & 1:
-                digits[place] = digits[place] ^ one
-        return Tally(tuple(digits))
+    def among(self, clusters: ClusterSet) -> Tally:
+        """The numbers of some clusters, and zero for all others."""
+        return Tally(tuple([each & clusters for each in self._digits]))
+
+    def patched(self, clusters: ClusterSet, part: Tally) -> Tally:
+        """The tally with ``clusters`` set to what ``part``, which has no others, says of them."""
+        places = range(max(len(self._digits), len(part._digits)))
+        return Tally(tuple([self._digit(at).patched(clusters, part._digit(at)) for at in places]))
 
     def exceeds(self, other: Tally, among: ClusterSet) -> ClusterSet:
         """Which of ``among`` have more here than in ``other``."""
-        if len(among) <= FEW:
-            return ClusterSet.of([each for each in among if self.at(each) > other.at(each)])
         more, equal = EMPTY, among
         for place in range(max(len(self._digits), len(other._digits)) - 1, -1, -1):
             ours, theirs = self._digit(place), other._digit(place)
@@ -83,12 +77,6 @@ class Tally:
             if not equal:
                 break
         return more
-
-    def replaced(self, clusters: ClusterSet, numbers: Iterable[tuple[int, Iterable[int]]]) -> Tally:
-        """The tally with ``clusters`` set to ``numbers`` instead."""
-        fresh = Tally.of(numbers)
-        places = range(max(len(self._digits), len(fresh._digits)))
-        return Tally(tuple(self._digit(at).patched(clusters, fresh._digit(at)) for at in places))
 
     def _digit(self, place: int) -> ClusterSet:
         return self._digits[place] if place < len(self._digits) else EMPTY

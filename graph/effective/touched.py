@@ -26,7 +26,10 @@ class Touched:
     came_or_went: bool
     """Whether a cluster was registered or retired: ``all`` and ``not`` care."""
     refs: frozenset[Ref]
-    """Groups entered or left, labels given or taken, clusters that came or went."""
+    """Groups entered or left, labels given or taken, clusters that came or went.
+
+    A cluster with several places in a hierarchy may still be in a group that one of them leaves.
+    """
     above: frozenset[Ref]
     """Groups above those: only a pattern beginning there cares."""
     labels: frozenset[str]
@@ -93,9 +96,9 @@ class _Work:
         held = self._before.of(changed.intersection(left))
         holds = self._after.of(changed.intersection(joined))
         # a group above two places is neither left nor entered by who goes from one to the other
-        for group in held | holds:
-            moved = self._before.has(group, number) != self._after.has(group, number)
-            (self._groups if moved or group in changed else self._above).add(group)
+        turned = (held ^ holds) | changed
+        self._groups |= turned
+        self._above |= (held | holds) - turned
         return True
 
     def group(self, was: Group | None, now: Group | None) -> None:
@@ -159,10 +162,6 @@ class _Ancestors:
     def of(self, numbers: Iterable[GroupNumber]) -> frozenset[GroupNumber]:
         """``numbers`` and every group above them."""
         return frozenset[GroupNumber]().union(*map(self._with_ancestors, numbers))
-
-    def has(self, group: GroupNumber, cluster: ClusterNumber) -> bool:
-        """Whether a cluster is in a group or below it; nobody is in one that is not there."""
-        return self.view.group(group) is not None and cluster in self.view.members(group)
 
     def _with_ancestors(self, number: GroupNumber) -> frozenset[GroupNumber]:
         found = self._known.get(number)

@@ -86,11 +86,16 @@ def traits_after(traits: Traits, stored: Sequence[Change]) -> Traits:
     for used, holders in now.users.items():
         users[used] = users.get(used, frozenset()) | holders
     return Traits(
-        (traits.universal - refs) | now.universal,
-        (traits.patterned - refs) | now.patterned,
-        (traits.bound - refs) | now.bound,
+        _replaced(traits.universal, refs, now.universal),
+        _replaced(traits.patterned, refs, now.patterned),
+        _replaced(traits.bound, refs, now.bound),
         {used: holders for used, holders in users.items() if holders},
     )
+
+
+def _replaced(held: frozenset[Ref], refs: frozenset[Ref], now: frozenset[Ref]) -> frozenset[Ref]:
+    """``held`` with ``now`` in place of what it has of ``refs``."""
+    return held if held & refs == now else (held - refs) | now
 
 
 def _used_by(clause: Selector) -> Ref | None:

@@ -152,3 +152,14 @@ def test_a_layer_whose_group_came_under_another_parent_has_moved() -> None:
     assert after.weakest_first == before.weakest_first
     assert not after.decides("us", "tx")
     assert after.moved(before) == {"tx", "austin"}
+
+
+def test_what_is_known_of_an_order_saves_looking_and_changes_nothing() -> None:
+    layers = [layer("us", Under(US)), layer("tx", Under(TX)), layer("austin", Under(AUSTIN))]
+    fleet = FLEET.copy()
+    known = Order.of(layers, fleet)
+    more = [*layers[:2], layer("austin", Under(AUSTIN), rank=3), layer("grill", Under(GRILL))]
+    assert Order.of(more, fleet, known) == Order.of(more, fleet)
+    assert Order.of(layers[1:], fleet, known) == Order.of(layers[1:], fleet)
+    fleet.apply([Change(FLEET.group(TX), Group(TX, "geo", CA, "tx"))])
+    assert Order.of(more, fleet, known, moved={TX, AUSTIN}) == Order.of(more, fleet)

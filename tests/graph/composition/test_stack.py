@@ -272,3 +272,40 @@ def test_no_more_conflicts_are_told_than_anybody_reads_and_they_hide_no_violatio
 def test_a_layer_that_is_not_of_the_stack_is_not_passed_over() -> None:
     with pytest.raises(KeyError):
         stack(layer("us", Under(US), a=1)).compose({"us", "elsewhere"})
+
+
+def test_what_was_found_out_holds_for_configurations_without_another_layer() -> None:
+    us, tx = layer("us", Under(US), tax=7), layer("tx", Under(TX), tax=8)
+    known = stack(us, tx, layer("ca", Under(CA), tax=9))
+    asked = [frozenset(each) for each in ((), ("us",), ("us", "tx"), ("ca",))]
+    for each in asked:
+        known.digest(each)
+        known.problems(each)
+    layers = (
+        us,
+        layer("tx", Under(TX), tax=6),
+        layer("ca", Under(CA), tax=9),
+        layer("s", STORE, tax=1),
+    )
+    now = Stack.of(application(), layers, (), FLEET, known)
+    fresh = stack(*layers)
+    assert now.rewritten(known) == fresh.rewritten(known) == {"tx", "s"}
+    for each in (*asked, frozenset({"us", "s"})):
+        assert now.digest(each) == fresh.digest(each)
+        assert now.problems(each) == fresh.problems(each)
+
+
+def test_layers_compose_alike_when_they_say_the_same_in_the_same_order() -> None:
+    us, tx = layer("us", Under(US), tax=7), layer("tx", Under(TX), tax=8)
+    one = stack(us, tx, layer("store", STORE, tax=1))
+    other = stack(us, tx, layer("store", STORE, tax=2))
+    assert other.composes_alike(one, {"us", "tx"})
+    assert not other.composes_alike(one, {"us", "store"})
+    swapped = stack(layer("us", Under(TX), tax=7), layer("tx", Under(US), tax=8))
+    assert not swapped.composes_alike(one, {"us", "tx"})
+
+
+def test_another_application_leaves_nothing_known() -> None:
+    known = stack(layer("us", Under(US), tax=7), tax=1)
+    assert stack(layer("us", Under(US), tax=7), tax=2).rewritten(known) is None
+    assert known.rewritten(known) == frozenset()

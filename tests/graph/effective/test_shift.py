@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from graph.effective import shift as module
+from graph.effective.lens import WHOLE, Few
 from graph.effective.refine import refine
-from graph.effective.shift import Moved, Shift, Side, between, emptied, shifted
+from graph.effective.shift import Shift, Side, between, moved, shifted, stepped
 from graph.model.cluster_set import ClusterSet
 
 LAYERS = tuple("abcdef")
@@ -35,29 +35,46 @@ def parts(side: Side) -> dict[frozenset[str], ClusterSet]:
     return refine(side.placed, side.reached())
 
 
-def checked(shift: Shift) -> Shift:
-    assert all(each for each in shift.values()), "nobody goes nowhere"
-    assert all(old != new for old, new in shift)
-    return shift
+def of_few(few: Few, was: Side, now: Side, turned: list[str]) -> Shift[int]:
+    held = [(name, few.cut(reach)) for name, reach in was.reached()]
+    flipped = [(name, few.cut(was.reach(name)) ^ few.cut(now.reach(name))) for name in turned]
+    return Shift(stepped(few.cut(was.placed), few.cut(now.placed), held, flipped), few)
 
 
 @pytest.mark.parametrize("clusters", [1, 2, 12, 60])
-@pytest.mark.parametrize("few", [0, 256])
-def test_a_shift_leads_from_the_parts_before_to_those_after(monkeypatch, clusters, few):
-    monkeypatch.setattr(module, "FEW", few)
+def test_a_shift_leads_from_the_parts_before_to_those_after(clusters):
+    everybody = ClusterSet.of(range(clusters))
     for seed in range(60):
         was, now, turned = sides(Random(seed), clusters)
         before, after = parts(was), parts(now)
-        shift = checked(shifted(before, was, now, turned))
-        assert dict(Moved(before, shift)) == after
-        assert emptied(before, shift) == before.keys() - after.keys()
-        assert shift == checked(between(before, after))
+        found = Shift(shifted(before, was, now, turned), WHOLE)
+        few = of_few(Few(everybody), was, now, turned)
+        expected = between(before, after)
+        assert few.sets() == found.sets() == expected.sets()
+        assert all(each for each in found.steps.values()), "nobody goes nowhere"
+        assert all(old != new for old, new in found.steps)
+        for shift in (found, few, expected):
+            assert moved(before, shift) == after
+            assert shift.emptied(before) == before.keys() - after.keys()
+            assert set(shift.joined(before)) == after.keys() - before.keys()
+            assert shift.everybody() == ClusterSet.union(expected.sets().values())
+
+
+def test_those_who_differ_go_between_configurations_that_are_not_alike():
+    a, b, c = (frozenset({each}) for each in "abc")
+    steps = {(a, b): 1, (b, c): 2, (None, a): 4, (c, None): 8}
+    shift = Shift(steps, Few(ClusterSet.of([10, 11, 12, 13])))
+    assert set(shift.differing(lambda old, new: (old, new) == (a, b))) == {11}
+    assert set(shift.differing(lambda old, new: True)) == set()
+    assert set(shift.differing(lambda old, new: False)) == {10, 11}
+    assert set(shift.everybody()) == {10, 11, 12, 13}
 
 
 def test_parts_that_moved_twice_are_put_together_once():
     names = frozenset({"a"})
-    first = Moved({names: ClusterSet.of([1, 2])}, {(names, None): ClusterSet.of([1])})
-    second = Moved(first, {(None, names): ClusterSet.of([3])})
+    first = moved({names: ClusterSet.of([1, 2])}, Shift({(names, None): ClusterSet.of([1])}, WHOLE))
+    second = moved(first, Shift({(None, names): ClusterSet.of([3])}, WHOLE))
     assert second == {names: ClusterSet.of([2, 3])}
     assert first == {names: ClusterSet.of([2])}
     assert (list(second), len(second), names in second) == ([names], 1, True)
+    assert moved(first, Shift({}, WHOLE)) is first
