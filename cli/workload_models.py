@@ -23,6 +23,8 @@ from graph.model.workload import (
     Enforcement,
     FieldTarget,
     LateBound,
+    SecretProvider,
+    SecretReference,
     Source,
     Template,
 )
@@ -30,6 +32,7 @@ from graph.model.workload import (
 ReconcilerName = Annotated[Reconciler, Field(strict=False)]
 BindingKindName = Annotated[BindingKind, Field(strict=False)]
 EnforcementName = Annotated[Enforcement, Field(strict=False)]
+SecretProviderName = Annotated[SecretProvider, Field(strict=False)]
 
 CHOICE = ("namespace", "applications", "labels")
 
@@ -123,6 +126,19 @@ class LateBoundShape(Shape):
         return LateBound(self.key, self.source, tuple(each.noun() for each in self.fields_))
 
 
+class SecretReferenceShape(Shape):
+    """Where a secret is kept."""
+
+    name: str
+    provider: SecretProviderName
+    store: str
+    keys: dict[str, str]
+
+    def noun(self) -> SecretReference:
+        """The reference."""
+        return SecretReference(**self.given())
+
+
 class OrderHierarchies(Shape):
     """See ``graph.model.workload_command``; so for all below."""
 
@@ -139,6 +155,7 @@ class DefineNamespace(Shape):
     labels: dict[str, str] = {}
     quota: CapacityShape | None = None
     limits: CapacityShape | None = None
+    secrets: list[SecretReferenceShape] = []
 
 
 class DeleteNamespace(Shape):
@@ -164,6 +181,7 @@ class DefineApplication(Shape):
     schema_: dict[str, Any] | None = Field(default=None, alias="schema")
     late_bound: list[LateBoundShape] = []
     reads: list[str] = []
+    cluster_scoped: list[str] = []
 
     def given(self) -> dict[str, Any]:
         """As any shape's; ``schema`` is a word pydantic has taken."""

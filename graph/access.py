@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from graph.model.access import Actor, Coverage, Grant, Role
+from graph.model.change import Change, Entity
 from graph.model.command import (
     Command,
     CreateGroup,
@@ -150,6 +151,14 @@ class Access:
         if scope is None:
             raise self._in_part(role) if self.holds(role) else self._denied(role)
         return scope
+
+    def need_everywhere(self, role: Role) -> None:
+        """Refuse whoever has not got ``role`` over the whole fleet and all that runs on it."""
+        if not isinstance(self.need(role), Everything):
+            raise Denied(
+                f"{quoted(self.actor.name)} has the role {role} for a part of the fleet only",
+                hint=f"this takes a grant of {role} over everything; ask an admin for one",
+            )
 
     def _whole(self, role: Role) -> Selector | None:
         return next((scope for each, scope in self.scopes if each is role), None)
@@ -302,6 +311,27 @@ def role_for(command: Command) -> Role:
 def role_over(kind: Kind) -> Role:
     """The role that changing an object of ``kind`` needs."""
     return _OF_KINDS.get(kind, Role.EDITOR)
+
+
+def check_claims(changes: tuple[Change, ...], access: Access) -> tuple[Change, ...]:
+    """``changes``, unless they give an application other cluster-scoped objects than it had.
+
+    These lie outside every namespace, so that no grant over a part is one over them: it takes an
+    admin of everything.
+    """
+    for change in () if isinstance(access.scope(Role.ADMIN), Everything) else changes:
+        was, now = (_claims(each) for each in (change.before, change.after))
+        if was != now:
+            raise Denied(
+                f"application {change.ref.key} would have other cluster-scoped objects,"
+                " and they are an admin's to give and take",
+                hint="leave them as they are, or ask an admin of everything to make the change",
+            )
+    return changes
+
+
+def _claims(entity: Entity | None) -> tuple[str, ...]:
+    return entity.cluster_scoped if isinstance(entity, Application) else ()
 
 
 def strongest(roles: Iterable[Role]) -> Role:

@@ -21,6 +21,7 @@ from graph.logbook import ChangesetPage, Logbook, Seen, Wanted
 from graph.model.change import Change, Changeset, Cursor, change_of
 from graph.model.errors import NotFound
 from graph.model.names import ClusterNumber, GroupNumber, Revision
+from graph.model.publication import Publication
 from graph.model.ref import Kind, Ref
 from graph.model.selector import Selector
 from graph.model.view import FleetView, entity_of
@@ -97,6 +98,15 @@ class Chronicle(Questions):
     def age_seconds(self) -> float:
         """How far behind the store this view may be: the time since the last look at it began."""
         return self._pulse.age_seconds
+
+    # what became of it
+
+    async def publications(self) -> tuple[Publication, ...]:
+        """What was last brought out under each name, by name.
+
+        What is held back of it names applications, and is for those who see all of them.
+        """
+        return await self._store.publications()
 
     # what was
 

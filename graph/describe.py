@@ -23,6 +23,7 @@ from graph.model.workload import (
     Layer,
     Policy,
     Prohibition,
+    SecretReference,
     Template,
 )
 from graph.targeting.syntax import to_text
@@ -197,6 +198,8 @@ def _told(value: object) -> str:
             told = _capacity(value)
         case LateBound(key=key, source=source):
             told = f"{key} from {quoted(source) if source else 'layers'}"
+        case SecretReference(name=name, store=store):
+            told = f"secret {name} from {store}"
         case Base(path=path):
             told = f"base {path} with {counted(len(value.bindings), 'binding')}"
         case Template(files=files):

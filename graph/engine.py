@@ -27,7 +27,7 @@ from graph.impact import Impact, impact
 from graph.index.builder import edit
 from graph.index.file import write_snapshot
 from graph.index.snapshot import Snapshot
-from graph.model.access import Actor
+from graph.model.access import Actor, Role
 from graph.model.change import Change, Cursor, Receipt
 from graph.model.command import Batch
 from graph.model.errors import (
@@ -37,6 +37,7 @@ from graph.model.errors import (
     Unavailable,
 )
 from graph.model.names import Revision
+from graph.model.publication import Publication, Report, check_report
 from graph.model.view import FleetView
 from graph.permission import decide_for, plan_for
 from graph.seen import scoped
@@ -49,6 +50,9 @@ from graph.verify import Verification, verify
 from graph.writer import Step, Writer
 
 _log = logging.getLogger(__name__)
+
+TRUSTED = "trellis"
+"""Who reports when nobody else is named: this process itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,7 @@ class Engine(Chronicle):
         super().__init__(view, store, settings=settings, archive=archive)
         self._snapshot_file = snapshot_file
         self._archive = archive
+        self._now = now
         self._filed: Cursor | None = None
         self._settled = False
         """Whether a state of the head was frozen: the first lives on in all that follow from it."""
@@ -244,6 +249,25 @@ class Engine(Chronicle):
             )
         views = self.seen(access, then), self.seen(access, now)
         return await asyncio.to_thread(plan_for, access, scope, then, now, touched, views)
+
+    # what became of it
+
+    async def report_published(self, report: Report, actor: Actor | None = None) -> Publication:
+        """Keep what a worker has brought out, and return what is then kept under that name.
+
+        That is an earlier report if it is further on. It takes an editor of everything: others
+        are told by it whether their change has arrived.
+        """
+        if actor is not None:
+            self.access(actor).need_everywhere(Role.EDITOR)
+        check_report(report)
+        name = TRUSTED if actor is None else actor.name
+        moment = self._now()
+        at = moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+        made = Publication(
+            report.name, report.cursor, report.commit, report.held, actor=name, at=at
+        )
+        return await self._store.keep_publication(made)
 
     # the record
 

@@ -18,6 +18,8 @@ their role over that alone, and nothing of the inventory. A part that a grant na
 also where it runs nowhere yet; a new namespace takes a role over everything. Names in an object
 that its author does not see stay in it.
 
+What an application has outside any namespace concerns the whole fleet, and takes an admin of it.
+
 P4 bounds the impact too: a saved selector's answer moves only by clusters that a changed object
 concerns. What it does to applications is judged by ``graph.consequence``.
 """
@@ -29,6 +31,7 @@ from collections.abc import Callable, Iterable, Sequence
 from graph.access import (
     Access,
     Part,
+    check_claims,
     is_of_workload,
     parts_of,
     role_for,
@@ -52,7 +55,7 @@ from graph.model.selector import Everything, InNamespace, Selector
 from graph.model.view import FleetDraft, FleetView, entity_of, path_of, subtree
 from graph.model.workload import Application, Namespace, OfWorkload, Policy
 from graph.model.workload_command import DefineNamespace
-from graph.rehearsal import Rehearsal
+from graph.rehearsal import Rehearsal, uncovers
 from graph.scoped import ScopedView, outside_scope
 from graph.targeting.evaluate import evaluate
 from graph.targeting.narrower import lies_within
@@ -74,21 +77,22 @@ def decide_for(
         return decide_batch(batch, base, draft)
     _refuse_without_role(access, batch)
     if isinstance(access.scope(strongest(map(role_for, batch.commands))), Everything):
-        return decide_batch(batch, base, draft)
+        return check_claims(decide_batch(batch, base, draft), access)
     if access.sees_all:
         _refuse_new_namespaces(batch, base)
         changes = decide_batch(batch, base, draft)
         _check_inside(changes, _sides(access, batch, base, draft))
-        return changes
+        return check_claims(changes, access)
     sight, coverage = access.need(Role.READER), access.coverage
     seen = ScopedView(base, sight, covered=coverage)
     _refuse_new_namespaces(batch, seen)
     changes = _decide_unseen(batch, seen, draft, rehearse_on)
     _refuse_dropped_names(changes, seen)
     then = ScopedView(draft, sight, covered=coverage)
-    _check_inside(changes, _sides(access, batch, seen, then))
+    named = not uncovers(changes, seen, then)
+    _check_inside(changes, _sides(access, batch, seen, then), named=named)
     _check_inside(changes, _sides(access, batch, base, draft), named=False)
-    return changes
+    return check_claims(changes, access)
 
 
 def _refuse_without_role(access: Access, batch: Batch) -> None:

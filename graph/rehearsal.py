@@ -17,7 +17,8 @@ from graph.model.change import Change
 from graph.model.inventory import Cluster, Group, LabelKey, SavedSelector
 from graph.model.names import GroupNumber
 from graph.model.ref import Kind, Ref
-from graph.model.view import FleetDraft, entity_of
+from graph.model.view import FleetDraft, FleetView, entity_of
+from graph.model.workload import Application
 from graph.scoped import ScopedView, outside_scope
 
 
@@ -125,3 +126,22 @@ class Rehearsal(ScopedView):
 
 def _uses(change: Change, key: str) -> bool:
     return isinstance(change.after, Cluster) and key in change.after.labels
+
+
+def uncovers(changes: Iterable[Change], seen: FleetView, then: FleetView) -> bool:
+    """Whether a label brings an assignment into sight that its author did not see.
+
+    What they are then refused would tell of it.
+    """
+    changes = tuple(changes)
+    if not any(_is_relabelled(change) for change in changes):
+        return False
+    made = {str(change.ref.key) for change in changes if change.ref.kind is Kind.ASSIGNMENT}
+    return not then.workload.assignments.keys() <= seen.workload.assignments.keys() | made
+
+
+def _is_relabelled(change: Change) -> bool:
+    was, now = change.before, change.after
+    return isinstance(now, Application) and (
+        not isinstance(was, Application) or was.labels != now.labels
+    )

@@ -35,8 +35,11 @@ AS_OF: Final = 5_000
 CHARGES: Final = {
     "history": 1_500,
     "historyOfGone": 1_500,
-    "since": 1_500,
+    "Reason.since": 1_500,
+    "WorkloadExplanation.since": 1_500,
     "Query.changesets": 1_500,
+    "Query.publications": 200,
+    "Query.published": 200,
     "Fleet.crossTab": 5_000,
     "Cluster.savedSelectors": 20,
     "Fleet.applications": 20,

@@ -80,3 +80,11 @@ class ApplicationDefinition(Defined):
     def reads(self) -> list[str]:
         """The fleet settings it finds under ``fleet``."""
         return list(self.definition.reads)
+
+    @strawberry.field(
+        description="The objects outside any namespace that are its own, as ClusterRole/pos-reader;"
+        " no other application has one of them."
+    )
+    def cluster_scoped(self) -> list[str]:
+        """What it has outside its namespace."""
+        return list(self.definition.cluster_scoped)

@@ -67,6 +67,11 @@ class DefineApplicationInput:
         default_factory=list[str],
         description="The fleet settings it reads: top-level keys of fleet layers.",
     )
+    cluster_scoped: list[str] = strawberry.field(
+        default_factory=list[str],
+        description="The objects outside any namespace that are its own, as ClusterRole/pos-reader."
+        " No other application may have one of them. Only an admin of everything changes them.",
+    )
 
     def command(self) -> core.DefineApplication:
         """The core's command."""
@@ -85,6 +90,7 @@ class DefineApplicationInput:
             schema=maybe_values_of(self.schema, "schema"),
             late_bound=tuple(map(late_bound_of, self.late_bound)),
             reads=tuple(self.reads),
+            cluster_scoped=tuple(self.cluster_scoped),
         )
 
 

@@ -7,9 +7,9 @@ where there is nothing to remove.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from enum import Enum
+from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 import strawberry
@@ -32,13 +32,31 @@ class Intent(Protocol):
         ...
 
 
-@contextmanager
-def inside(*steps: str | int) -> Generator[None]:
+class Inside:
+    """A place of the input: whatever is refused within is refused there."""
+
+    __slots__ = ("_steps",)
+
+    def __init__(self, steps: tuple[str | int, ...]) -> None:
+        self._steps = steps
+
+    def __enter__(self) -> None:
+        """Nothing is refused yet."""
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        """Say where."""
+        if isinstance(error, TrellisError):
+            error.at(*self._steps)
+
+
+def inside(*steps: str | int) -> Inside:
     """Whatever is refused here is refused at this place of the input."""
-    try:
-        yield
-    except TrellisError as refusal:
-        raise refusal.at(*steps) from None
+    return Inside(steps)
 
 
 def refuse_stranger(access: Access, role: Role) -> None:

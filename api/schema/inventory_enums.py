@@ -39,3 +39,7 @@ class Reconciler(Enum):
     FLUX = strawberry.enum_value("flux", description="Flux.")
     ARGOCD = strawberry.enum_value("argocd", description="Argo CD.")
     ANSIBLE = strawberry.enum_value("ansible", description="Ansible.")
+    KUSTOMIZE = strawberry.enum_value(
+        "kustomize",
+        description="None of them: whoever applies there builds the pointer with plain kustomize.",
+    )

@@ -49,6 +49,11 @@ from api.schema.layer_commands import RemoveLayerInput, SetLayerInput
 from api.schema.names import Revision, RevisionOrTime
 from api.schema.namespace_commands import DefineNamespaceInput, DeleteNamespaceInput
 from api.schema.policy_commands import RemovePolicyInput, SetPolicyInput
+from api.schema.publication import (
+    ReportPublishedInput,
+    ReportPublishedResult,
+    report_published,
+)
 from api.schema.receipt import Applied, ApplyResult
 from api.schema.revert import RevertScope, plan
 from api.schema.selector_commands import DeleteSelectorInput, SaveSelectorInput
@@ -128,6 +133,23 @@ class Mutation:
             return await _commit(context, signature.sign(context, found.command), found.left)
 
         return await _answer(info.context, commit)
+
+    @strawberry.mutation(
+        description="What a renderer has brought out: kept beside the log, and shown to whoever"
+        " asks whether a change has arrived. The last report of a name counts, and none goes back"
+        " to an earlier revision. For editors of everything."
+    )
+    async def report_published(
+        self,
+        info: Info,
+        input: Annotated[ReportPublishedInput, strawberry.argument(description="The report.")],
+    ) -> ReportPublishedResult:
+        """A report, which is no batch: it changes nothing of the fleet."""
+        context = info.context
+        try:
+            return await asyncio.shield(report_published(context, input.report()))
+        except TrellisError as refusal:
+            return failure_of(refusal, context.engine.view.cursor.revision)
 
     register_cluster = _alone(RegisterClusterInput)
     update_cluster = _alone(UpdateClusterInput)

@@ -6,6 +6,7 @@ import strawberry
 
 from api.schema.definition import Defined, WorkloadLabel, labels_of
 from api.schema.inventory import Capacity, capacity_of
+from api.schema.secret import SecretReference, secret_of
 from graph.model import workload as core
 
 
@@ -47,3 +48,11 @@ class NamespaceDefinition(Defined):
         """The limits."""
         found = self.definition.limits
         return None if found is None else capacity_of(found)
+
+    @strawberry.field(
+        description="The secrets its applications may use, by name: where they are kept, never what"
+        " they are."
+    )
+    def secrets(self) -> list[SecretReference]:
+        """The secrets."""
+        return [secret_of(each) for each in self.definition.secrets]

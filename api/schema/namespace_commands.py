@@ -6,6 +6,7 @@ import strawberry
 
 from api.schema.cluster_inputs import CapacityInput, capacity_of
 from api.schema.names import Name
+from api.schema.secret import SecretReferenceInput, secrets_of
 from api.schema.workload_inputs import WorkloadLabelInput, labels_of
 from graph.model import workload_command as core
 
@@ -34,6 +35,11 @@ class DefineNamespaceInput:
         default=strawberry.UNSET,
         description="What one container may take unless it says otherwise.",
     )
+    secrets: list[SecretReferenceInput] = strawberry.field(
+        default_factory=list[SecretReferenceInput],
+        description="The secrets its applications may use, each name once: where they are kept,"
+        " never what they are.",
+    )
 
     def command(self) -> core.DefineNamespace:
         """The core's command."""
@@ -45,6 +51,7 @@ class DefineNamespaceInput:
             labels=labels_of(self.labels),
             quota=capacity_of(self.quota, "quota") if self.quota else None,
             limits=capacity_of(self.limits, "limits") if self.limits else None,
+            secrets=secrets_of(self.secrets),
         )
 
 

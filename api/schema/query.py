@@ -19,6 +19,7 @@ from api.schema.label import LabelKey
 from api.schema.listing import First, checked_first
 from api.schema.log import ChangesetConnection, changesets
 from api.schema.names import Cursor, Name, Revision, RevisionOrTime
+from api.schema.publication import Publication, publications_of
 from api.schema.ref import Node, ref_from
 from api.schema.revert import RevertScope
 from api.schema.view import Fleet
@@ -145,6 +146,31 @@ class Query:
             gone = Kind(str(kind.value))
             lines = await context.engine.history_of_gone(gone, name, context.access)
         return told(lines, context.seen, count, after)
+
+    @strawberry.field(
+        description="What renderers have brought out, by name, and how far it is behind the newest"
+        " revision."
+    )
+    async def publications(self, info: Info) -> list[Publication]:
+        """Every publication."""
+        return await publications_of(info.context, info.context.view.cursor.revision)
+
+    @strawberry.field(
+        description="Is my change in git? What renderers have brought out, by name, and how far it"
+        " is behind this revision: 0 where the change has arrived."
+    )
+    async def published(
+        self,
+        info: Info,
+        revision: Annotated[
+            Revision, strawberry.argument(description="The revision of the change's receipt.")
+        ],
+    ) -> list[Publication] | None:
+        """Every publication, seen from a revision that is there or about to be."""
+        context, asked = info.context, CoreRevision(revision)
+        if context.view.cursor.revision < asked:
+            await _reached(context, asked)
+        return await publications_of(context, asked)
 
     @strawberry.field(description="Who you are, and what you may do.")
     def viewer(self, info: Info) -> Viewer:

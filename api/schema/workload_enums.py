@@ -20,6 +20,18 @@ class BindingKind(Enum):
     FIELD = strawberry.enum_value("field", description="A field of an object.")
 
 
+@strawberry.enum(description="What fetches a secret on a cluster.")
+class SecretProvider(Enum):
+    """As ``graph.model.workload.SecretProvider``."""
+
+    EXTERNAL_SECRETS = strawberry.enum_value(
+        "external_secrets", description="The External Secrets operator: an ExternalSecret."
+    )
+    SECRETS_STORE = strawberry.enum_value(
+        "secrets_store", description="The Secrets Store CSI driver: a SecretProviderClass."
+    )
+
+
 @strawberry.enum(description="What happens when more is requested than a cluster has.")
 class Enforcement(Enum):
     """As ``graph.model.workload.Enforcement``."""

@@ -75,6 +75,14 @@ class Traces:
         """A part of the request under way; nothing outside of one."""
         if self._provider is None or not is_traced():
             return _NOTHING
+        return self.work(name, **facts)
+
+    def work(
+        self, name: str, /, **facts: str | int
+    ) -> AbstractContextManager[Span] | AbstractContextManager[None]:
+        """Something done, whether or not it was asked for by a request."""
+        if self._provider is None:
+            return _NOTHING
         return self._tracer.start_as_current_span(
             name, attributes={f"trellis.{key}": value for key, value in facts.items()}
         )

@@ -17,7 +17,7 @@ OBJECT_NAME_LENGTH_MAX = 253
 
 _KEY = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*", re.ASCII)
 _POINTER = re.compile(r"(?:/(?:[!-.0-}]|~[01])+)+", re.ASCII)
-_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*", re.ASCII)
+_FILE = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9_-])?", re.ASCII)
 _KIND = re.compile(r"[A-Z][A-Za-z0-9]{0,62}", re.ASCII)
 _OBJECT_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?", re.ASCII)
 
@@ -74,8 +74,8 @@ def check_path(path: str) -> str:
     if not all(map(_FILE.fullmatch, path.split("/"))) or len(path) > PATH_LENGTH_MAX:
         raise Invalid(
             f"{quoted(path)} is not a path below the application's directory",
-            hint="write segments of letters, digits, ., _ and - that start with no dot, "
-            "as base/v12",
+            hint="write segments of letters, digits, ., _ and - that neither start nor end with a "
+            "dot, 128 characters at most, as base/v12",
         )
     return path
 
@@ -85,6 +85,7 @@ def check_file_name(name: str) -> str:
     if not _FILE.fullmatch(name) or len(name) > PATH_LENGTH_MAX:
         raise Invalid(
             f"{quoted(name)} is not a file name",
-            hint="use letters, digits, ., _ and -, and start with no dot, as deployment.yaml",
+            hint="use letters, digits, ., _ and -, 128 at most, and neither start nor end with a "
+            "dot, as deployment.yaml",
         )
     return name

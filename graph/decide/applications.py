@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from graph.composition.schema import check_part, check_schema
+from graph.decide.claims import check_cluster_scoped
 from graph.decide.fields import (
     check_own_name,
     check_plain_labels,
@@ -35,7 +36,10 @@ from graph.model.workload_command import DefineApplication, DeleteApplication
 def define_application(
     command: DefineApplication, view: FleetView, revision: Revision
 ) -> tuple[Change, ...]:
-    """The application under its name, in its one namespace."""
+    """The application under its name, in its one namespace.
+
+    Whether another has its cluster-scoped objects is judged on the whole batch.
+    """
     name = in_field("name", check_own_name, command.name, "application")
     before = view.workload.applications.get(name)
     namespace = find_namespace(view, command.namespace, "namespace").name
@@ -62,6 +66,7 @@ def define_application(
         schema=schema,
         late_bound=late_bound,
         reads=in_field("reads", _check_reads, command.reads),
+        cluster_scoped=in_field("cluster_scoped", check_cluster_scoped, command.cluster_scoped),
         changed=revision,
     )
     return (Change(before, after),)

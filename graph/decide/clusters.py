@@ -36,7 +36,7 @@ MEMBERSHIPS_MAX = 1_000
 """Direct memberships of one cluster."""
 
 _RECONCILERS = {
-    ClusterKind.KUBERNETES: (Reconciler.FLUX, Reconciler.ARGOCD),
+    ClusterKind.KUBERNETES: (Reconciler.FLUX, Reconciler.ARGOCD, Reconciler.KUSTOMIZE),
     ClusterKind.HOST: (Reconciler.ANSIBLE,),
 }
 

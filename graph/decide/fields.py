@@ -34,6 +34,17 @@ def in_field(field: str, check: Callable[_P, _T], /, *args: _P.args, **kwargs: _
         raise refusal.at(field) from None
 
 
+def in_each(listed: Iterable[_T], check: Callable[[_T], _T]) -> list[_T]:
+    """What ``check`` returns for each; what it refuses is refused at its place in the list."""
+    found: list[_T] = []
+    for at, each in enumerate(listed):
+        try:
+            found.append(check(each))
+        except TrellisError as refusal:
+            raise refusal.at(at) from None
+    return found
+
+
 def check_own_name(value: str, noun: str) -> str:
     """A name of a namespace or application: one that clusters do not use for themselves."""
     name = check_name(value, noun)

@@ -13,6 +13,7 @@ from graph.decide.fields import (
 )
 from graph.decide.lookup import find_namespace
 from graph.decide.references import refuse_if_named
+from graph.decide.secrets import check_secrets
 from graph.model.change import Change
 from graph.model.names import Revision, check_text, quoted
 from graph.model.ref import Kind, Ref
@@ -34,6 +35,7 @@ def define_namespace(
         labels=in_field("labels", check_plain_labels, command.labels),
         quota=in_field("quota", check_size, command.quota, "the quota"),
         limits=in_field("limits", check_size, command.limits, "a limit"),
+        secrets=in_field("secrets", check_secrets, command.secrets),
         changed=revision,
     )
     return (Change(view.workload.namespaces.get(name), after),)

@@ -89,9 +89,12 @@ def standard_newly_broken(
     was: Cluster | None, cluster: Cluster, before: FleetView, after: Declared
 ) -> str:
     """The standing standard that a cluster would break by becoming so; empty if none."""
-    return _place_newly_missing(was, cluster, before, after) or _value_newly_refused(
-        was, cluster, before, after
-    )
+    missing = refused = ""
+    if was is None or was.memberships != cluster.memberships:  # a group stays in its hierarchy
+        missing = _place_newly_missing(was, cluster, before, after)
+    if not missing and (was is None or was.labels is not cluster.labels):
+        refused = _value_newly_refused(was, cluster, before, after)
+    return missing or refused
 
 
 def _place_newly_missing(

@@ -8,8 +8,12 @@ N1  Told a rendition from one state to another, who held all of the first holds 
 N2  What is blocked has no say: it is told as blocked, and the line it had, if any, stays as it was.
     Only the line does. Who holds it keeps its overlay, though it be told as dropped, until no line
     leads there; the content of an overlay that others share follows those who run it.
-N3  Where an application is placed no more its line is removed, and the cause is told.
+N3  Where an application is placed no more its line is removed, and the cause is told. Where it
+    newly may not be that is told whether it is placed or not, in case there is a line.
 N4  Only sets are worked out here, at the cost of what differs; ``portions`` spells them out.
+N5  A line that says the same is told again where it is written otherwise: on a cluster of another
+    kind or reconciler, and where the application's late-bound keys fill other fields. Overlays are
+    told again where their namespace has other owners or another cost centre, which mark all in it.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from graph.effective.content import of_other_content, of_other_values
+from graph.effective.definition import Definition
 from graph.effective.judgement import NOWHERE, Placement
 from graph.effective.late_columns import differing, rebound
 from graph.effective.refine import Names
@@ -94,12 +99,15 @@ class Rendition:
 
 def rendition(was: State | None, now: State) -> Rendition:
     """What leads from ``was``, or from nothing, to ``now``."""
-    differences = tuple(each for each in _differences(was, now) if each)
     there = EMPTY if was is None else was.view.everything()
+    stayed = there & now.view.everything()
+    refitted = EMPTY if was is None else _refitted(was, now) & stayed
+    marked = frozenset[str]() if was is None else _marked(was.view.workload, now.view.workload)
+    differences = tuple(each for each in _differences(was, now, refitted, marked) if each)
     pointed = [each.lines for each in differences]
     pointed.append(now.view.everything() - there)
     if was is not None:
-        pointed.append(_other_facts(was, now) & there & now.view.everything())
+        pointed += (refitted, _governed_otherwise(was, now) & stayed)
     defined, undefined = _definitions(was, now)
     return Rendition(
         was,
@@ -125,7 +133,9 @@ def rendering_policies(workload: Workload) -> Iterator[Ref]:
             yield Ref(Kind.POLICY, policy.name)
 
 
-def _differences(was: State | None, now: State) -> Iterator[Difference]:
+def _differences(
+    was: State | None, now: State, refitted: ClusterSet, marked: frozenset[str]
+) -> Iterator[Difference]:
     if was is None or (
         was.fleet is not now.fleet or was.fleet_configurations is not now.fleet_configurations
     ):
@@ -135,27 +145,34 @@ def _differences(was: State | None, now: State) -> Iterator[Difference]:
         if was is not None and (
             then.get(name) is now.placements.get(name)
             and was.definitions.get(name) is now.definitions.get(name)
+            and not (refitted and now.placements[name].effective.meets(refitted))
+            and now.definitions[name].application.namespace not in marked
+            and _veto(name, was) is _veto(name, now)
         ):
             continue
-        yield _difference(name, was, now)
+        yield _difference(name, was, now, refitted, marked)
 
 
-def _difference(name: str, was: State | None, now: State) -> Difference:
+def _difference(
+    name: str, was: State | None, now: State, refitted: ClusterSet, marked: frozenset[str]
+) -> Difference:
     before = NOWHERE if was is None else was.placements.get(name, NOWHERE)
     after = now.placements.get(name, NOWHERE)
     old = None if was is None else was.definitions.get(name)
     new = now.definitions.get(name)
     ran, runs = _runs(before), _runs(after)
-    lines = [_come(ran, runs)]
+    lines = [_come(ran, runs), after.effective & refitted]
     written = [names for names in runs if names not in ran]
     if was is not None and old is not None and new is not None:
         stayed = before.effective & after.effective
-        moved = old.application.namespace != new.application.namespace
-        lines.append(stayed if moved else rebound(name, was, now, stayed - lines[0]))
-        written += of_other_content(old, new, _both(ran, runs))
+        anew = old is not new and _in_every_line(old) != _in_every_line(new)
+        lines.append(stayed if anew else rebound(name, was, now, stayed - lines[0]))
+        both = _both(ran, runs)
+        all_of_them = new.application.namespace in marked
+        written += both if all_of_them else of_other_content(old, new, both)
     return Difference(
         name,
-        dict(_removed(name, before, after, now)),
+        dict(_removed(name, before, after, was, now)),
         _in_order(written),
         _in_order(names for names in ran if names not in runs),
         ClusterSet.union(lines),
@@ -219,15 +236,17 @@ def _in_order(found: Iterable[Names]) -> tuple[Names, ...]:
 
 
 def _removed(
-    name: str, before: Placement, after: Placement, now: State
+    name: str, before: Placement, after: Placement, was: State | None, now: State
 ) -> Iterator[tuple[Cause, ClusterSet]]:
-    """Where it was placed and is no more, and where it is newly prohibited, placed or not."""
+    """Where it was placed and is no more, and where it newly may not be, placed or not.
+
+    A line may be there that nothing places any more: whoever renders may have held it back.
+    """
     lost = before.placed - after.placed
     there = now.view.everything()
     stays = lost & there
-    place = now.places.get(name)
-    vetoed = EMPTY if place is None else place.standing.veto
-    prohibited = (stays & vetoed) | (after.prohibited - before.prohibited)
+    vetoed = _veto(name, now) & there
+    prohibited = (stays & vetoed) | (vetoed - (EMPTY if was is None else _veto(name, was)))
     lacking = (stays & after.lacking) - prohibited
     for cause, clusters in (
         (Cause.PROHIBITED, prohibited),
@@ -239,6 +258,12 @@ def _removed(
             yield cause, clusters
 
 
+def _veto(name: str, state: State) -> ClusterSet:
+    """Where an application may not be, assigned or not."""
+    place = state.places.get(name)
+    return EMPTY if place is None else place.standing.veto
+
+
 def _newly(before: Troubles, after: Troubles) -> Troubles:
     """What is blocked now, and was not for the same before."""
     if not before:
@@ -247,13 +272,34 @@ def _newly(before: Troubles, after: Troubles) -> Troubles:
     return {told: part for told, part in found.items() if part}
 
 
-def _other_facts(was: State, now: State) -> ClusterSet:
-    """Clusters that are of another kind, are reconciled by another, or have other policies."""
+def _in_every_line(definition: Definition) -> object:
+    """What of an application the line of each of its clusters says, whatever the values are."""
+    each = definition.application
+    return each.namespace, [(late.key, late.fields) for late in each.late_bound]
+
+
+def _marked(was: Workload, now: Workload) -> frozenset[str]:
+    """Namespaces with which whatever is in them is marked otherwise than before."""
+    if was.namespaces is now.namespaces:
+        return frozenset()
+    return frozenset(
+        name
+        for name, each in now.namespaces.items()
+        if (old := was.namespaces.get(name)) is not None
+        and (old.owners, old.cost_center) != (each.owners, each.cost_center)
+    )
+
+
+def _refitted(was: State, now: State) -> ClusterSet:
+    """Clusters that are of another kind, or are reconciled by another."""
     before, after = was.view.columns, now.view.columns
-    found = [
-        differing(before.kind, after.kind),
-        differing(before.reconciler, after.reconciler),
-    ]
+    kinds = differing(before.kind, after.kind)
+    return kinds | differing(before.reconciler, after.reconciler)
+
+
+def _governed_otherwise(was: State, now: State) -> ClusterSet:
+    """Clusters that other policies reach."""
+    found: list[ClusterSet] = []
     then, policies = (set(rendering_policies(each.view.workload)) for each in (was, now))
     for ref in then | policies:
         had = was.reach.sets[ref] if ref in then else EMPTY

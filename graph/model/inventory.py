@@ -47,6 +47,8 @@ class Reconciler(StrEnum):
     FLUX = "flux"
     ARGOCD = "argocd"
     ANSIBLE = "ansible"
+    KUSTOMIZE = "kustomize"
+    """Nothing of its own: whoever applies there builds the pointer with plain kustomize."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ them, and a frozen object that holds them is frozen all the way down.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
@@ -19,6 +20,8 @@ Value = str | int | float | bool | list["Value"] | dict[str, "Value"] | None
 
 VALUES_LENGTH_MAX = 65_536
 """Characters of the canonical text of one object's values."""
+_UNCARRIED = re.compile("[\x7f-\x9f\ufffe\uffff]")
+"""Characters that kustomize does not carry: it takes U+0085 for a space and refuses the others."""
 VALUES_DEPTH_MAX = 16
 """Levels of maps and lists."""
 
@@ -50,6 +53,11 @@ class Values:
             raise Invalid(
                 f"{noun} are {len(text):,} characters long",
                 hint=f"keep them to {VALUES_LENGTH_MAX:,}; large files belong to the base",
+            )
+        if found := _UNCARRIED.search(text):
+            raise Invalid(
+                f"{noun} hold the character U+{ord(found[0]):04X}",
+                hint="no manifest carries it unchanged: leave it out, or encode it yourself",
             )
         return Values.read(text)
 

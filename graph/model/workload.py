@@ -124,7 +124,32 @@ class Application:
     late_bound: tuple[LateBound, ...] = ()
     reads: tuple[str, ...] = ()
     """Fleet settings it reads: top-level keys of fleet layers."""
+    cluster_scoped: tuple[str, ...] = ()
+    """Objects outside any namespace that are its own, as ``ClusterRole/pos-reader``. No two
+    applications have the same, and only an admin gives one."""
     changed: Revision = Revision(0)
+
+
+class SecretProvider(StrEnum):
+    """What fetches a secret on the cluster."""
+
+    EXTERNAL_SECRETS = "external_secrets"
+    """The External Secrets operator: an ExternalSecret."""
+    SECRETS_STORE = "secrets_store"
+    """The Secrets Store CSI driver: a SecretProviderClass."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecretReference:
+    """A secret its owners may use: where it is kept, never what it is."""
+
+    name: str
+    """Of the object on the cluster."""
+    provider: SecretProvider
+    store: str
+    """The SecretStore, or the provider of the SecretProviderClass."""
+    keys: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What it is called in the store, by what it is called on the cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +165,8 @@ class Namespace:
     """What all its applications together may take from one cluster."""
     limits: Capacity | None = None
     """What one container may take unless it says otherwise."""
+    secrets: tuple[SecretReference, ...] = ()
+    """Secrets its applications may use."""
     changed: Revision = Revision(0)
 
 

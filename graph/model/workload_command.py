@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from graph.model.inventory import Capacity, Reconciler
 from graph.model.selector import Selector, Written
-from graph.model.workload import Choice, Enforcement, LateBound, Source
+from graph.model.workload import Choice, Enforcement, LateBound, SecretReference, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class DefineNamespace:
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     quota: Capacity | None = None
     limits: Capacity | None = None
+    secrets: tuple[SecretReference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class DefineApplication:
     schema: Mapping[str, object] | None = None
     late_bound: tuple[LateBound, ...] = ()
     reads: tuple[str, ...] = ()
+    cluster_scoped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from graph.model.workload import (
     Namespace,
     Policy,
     Prohibition,
+    SecretReference,
     Source,
 )
 from graph.store.inventory_codec import (
@@ -56,7 +57,9 @@ from graph.store.workload_codec import (
     read_namespace,
     read_policy,
     read_prohibition,
+    read_secret,
     read_source,
+    secret_json,
     source_json,
     workload_json,
 )
@@ -173,6 +176,19 @@ def decode_late_bound(data: bytes) -> tuple[LateBound, ...]:
         return tuple(map(read_late_bound, orjson.loads(data)))
     except _BROKEN as error:
         raise _unreadable("late-bound keys") from error
+
+
+def encode_secrets(secrets: Sequence[SecretReference]) -> bytes:
+    """The canonical bytes of a namespace's references to secrets."""
+    return _dump([secret_json(each) for each in secrets])
+
+
+def decode_secrets(data: bytes) -> tuple[SecretReference, ...]:
+    """The inverse of ``encode_secrets``."""
+    try:
+        return tuple(map(read_secret, orjson.loads(data)))
+    except _BROKEN as error:
+        raise _unreadable("secrets") from error
 
 
 def encode_moment(at: datetime) -> str:

@@ -14,7 +14,13 @@ from pathlib import Path
 
 from graph.model.errors import Conflict, Invalid, NotFound
 from graph.store.files import discard, publish
-from graph.store.schema import check_content, check_mark, migrate, version_of
+from graph.store.schema import (
+    check_content,
+    check_length,
+    check_mark,
+    migrate,
+    version_of,
+)
 from graph.store.sqlite import Connection, connect_copy, connect_reader, failures, reading
 
 PageProgress = Callable[[int, int], None]
@@ -55,6 +61,8 @@ def restore(
     if source.resolve() == path:
         raise Invalid(f"{source} is the store itself", hint="name a backup of it")
     check_mark(source)
+    if not source.with_name(f"{source.name}-wal").exists():  # which may have what the file has not
+        check_length(source)
     draft = restore_draft(path)
     discard(draft)
     try:

@@ -17,10 +17,12 @@ from pathlib import Path
 from graph.model.change import Changeset, Cursor, Receipt
 from graph.model.errors import Conflict, Denied, NotFound, Unavailable
 from graph.model.names import Revision
+from graph.model.publication import Publication
 from graph.store.copying import PageProgress, back_up, restore, restore_draft
 from graph.store.files import discard
 from graph.store.lock import WriterLock
 from graph.store.port import RECEIPTS_KEPT_DAYS, Entry, Facts, Head, Kept
+from graph.store.publications import keep_publication, read_publications
 from graph.store.record import (
     commit_entries,
     drop_changesets,
@@ -134,6 +136,14 @@ class EmbeddedStore:
     async def drop(self, until: Cursor) -> None:
         """Forget changesets up to and including ``until``, which becomes the horizon."""
         await self._writing().run(partial(drop_changesets, until=until))
+
+    async def keep_publication(self, publication: Publication) -> Publication:
+        """Keep what a worker reports; what is then kept under its name."""
+        return await self._writing().run(partial(keep_publication, publication=publication))
+
+    async def publications(self) -> tuple[Publication, ...]:
+        """The last report of every name, by name."""
+        return await self._reader.run(read_publications)
 
     async def backup(self, destination: Path, *, progress: PageProgress | None = None) -> None:
         """Write a checked copy of the record to ``destination`` while commits go on."""

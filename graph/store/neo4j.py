@@ -32,6 +32,7 @@ from neo4j.exceptions import (
 from graph.model.change import Changeset, Cursor, Receipt
 from graph.model.errors import Conflict, Invalid, NotFound, Unavailable
 from graph.model.names import Revision, quoted
+from graph.model.publication import Publication
 from graph.store.neo4j_clock import Ask, Row, Unsettled, lock_clock, read_clock
 from graph.store.neo4j_commit import Commit, commit_entries
 from graph.store.neo4j_log import (
@@ -42,6 +43,7 @@ from graph.store.neo4j_log import (
     read_changeset,
     sweep_changesets,
 )
+from graph.store.neo4j_publications import keep_publication, read_publications
 from graph.store.neo4j_rows import load_facts
 from graph.store.neo4j_upgrade import bring_up_to_date
 from graph.store.port import RECEIPTS_KEPT_DAYS, Entry, Facts, Head, Kept
@@ -185,6 +187,14 @@ class Neo4jStore:
         await self._run(_locked(lambda ask: raise_horizon(ask, until)))
         while await self._run(_locked(sweep_changesets)):
             pass
+
+    async def keep_publication(self, publication: Publication) -> Publication:
+        """Keep what a worker reports; what is then kept under its name."""
+        return await self._run(_locked(lambda ask: keep_publication(ask, publication)))
+
+    async def publications(self) -> tuple[Publication, ...]:
+        """The last report of every name, by name."""
+        return await self._exactly(read_publications)
 
     async def close(self) -> None:
         """Let commits under way end, then the connections go; everything committed stays."""

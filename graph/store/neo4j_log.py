@@ -78,7 +78,7 @@ async def read_changeset(ask: Ask, revision: Revision) -> Changeset:
 async def read_after(ask: Ask, cursor: Cursor) -> list[Changeset]:
     """The next changesets after ``cursor``, a bounded number of them."""
     clock = await read_clock(ask)
-    await _check_cursor(ask, clock, cursor)
+    await check_cursor(ask, clock, cursor)
     sizes = await ask(_SIZES, after=cursor.revision, count=CHANGESETS_A_READ)
     until = _page_end(cursor.revision, sizes)
     if until == cursor.revision:
@@ -101,7 +101,7 @@ def _page_end(after: int, sizes: Sequence[Row]) -> int:
     return after
 
 
-async def _check_cursor(ask: Ask, clock: Clock, cursor: Cursor) -> None:
+async def check_cursor(ask: Ask, clock: Clock, cursor: Cursor) -> None:
     """Refuse a place that is not, or no longer, in this history."""
     head = clock.head
     if cursor.revision < clock.horizon:
@@ -138,7 +138,7 @@ async def find_revision(ask: Ask, moment: datetime) -> Revision:
 async def raise_horizon(ask: Ask, until: Cursor) -> None:
     """Let the log begin after ``until``, what lies before being as good as gone; under the lock."""
     clock = await read_clock(ask)
-    await _check_cursor(ask, clock, until)
+    await check_cursor(ask, clock, until)
     if until.revision == clock.horizon:
         return
     chain, at = (await ask(_CHAIN, revision=until.revision))[0]

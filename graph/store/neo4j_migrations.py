@@ -46,6 +46,8 @@ MIGRATIONS: tuple[tuple[LiteralString, ...], ...] = (
         "CREATE CONSTRAINT layer IF NOT EXISTS FOR (n:Layer) REQUIRE n.name IS UNIQUE",
         "CREATE CONSTRAINT policy IF NOT EXISTS FOR (n:Policy) REQUIRE n.name IS UNIQUE",
     ),
+    # 5: publications
+    ("CREATE CONSTRAINT publication IF NOT EXISTS FOR (n:Publication) REQUIRE n.name IS UNIQUE",),
 )
 """Each migration is a tuple of statements; its number is its place, counted from 1."""
 
@@ -58,12 +60,15 @@ AWAIT_INDEXES: LiteralString = "CALL db.awaitIndexes(60)"
 
 FOREIGN: LiteralString = """
 MATCH (n:Changeset|Receipt|Hierarchy|Group|Cluster|LabelKey|LabelValue|SavedSelector|Grant
-        |Namespace|Application|Assignment|Prohibition|Layer|Policy)
+        |Namespace|Application|Assignment|Prohibition|Layer|Policy|Publication)
 RETURN 1 LIMIT 1
 """
 """Finds data of ours in a database without a Clock: then it is not ours."""
 
 FOREIGN_WORKLOAD: LiteralString = """
-MATCH (n:Namespace|Application|Assignment|Prohibition|Layer|Policy) RETURN 1 LIMIT 1
+MATCH (n:Namespace|Application|Assignment|Prohibition|Layer|Policy|Publication) RETURN 1 LIMIT 1
 """
 """The same beside a record from before there was a workload."""
+
+FOREIGN_PUBLICATION: LiteralString = "MATCH (n:Publication) RETURN 1 LIMIT 1"
+"""The same beside a record from before there were publications."""

@@ -16,6 +16,7 @@ from graph.store.neo4j_migrations import (
     AWAIT_INDEXES,
     BEFORE_WORKLOAD,
     FOREIGN,
+    FOREIGN_PUBLICATION,
     FOREIGN_WORKLOAD,
     MIGRATIONS,
     SCHEMA_VERSION,
@@ -71,7 +72,9 @@ async def bring_up_to_date(run: Run, *, create: bool, seconds: float) -> None:
 
 
 def _foreign(schema: int) -> LiteralString:
-    return FOREIGN if schema == 0 else FOREIGN_WORKLOAD
+    if schema == 0:
+        return FOREIGN
+    return FOREIGN_WORKLOAD if schema <= BEFORE_WORKLOAD else FOREIGN_PUBLICATION
 
 
 async def _link_selectors(ask: Ask) -> None:

@@ -2,7 +2,7 @@
 
 What an object names is in its relationships (see ``neo4j_links``), everything else in properties:
 absent when empty, lists where Neo4j has lists, labels as ``key=value``, and as JSON text what has
-an inner structure (values, schema, source, late-bound keys, selectors).
+an inner structure (values, schema, source, late-bound keys, secrets, selectors).
 
 Pure: this module knows no driver.
 """
@@ -27,9 +27,11 @@ from graph.model.workload import (
 )
 from graph.store.codec import (
     decode_late_bound,
+    decode_secrets,
     decode_selector,
     decode_source,
     encode_late_bound,
+    encode_secrets,
     encode_selector,
     encode_source,
 )
@@ -77,11 +79,13 @@ def _namespace_row(namespace: Namespace) -> dict[str, Any]:
         "labels": _labels(namespace.labels),
         **_size("quota", namespace.quota),
         **_size("limits", namespace.limits),
+        "secrets": encode_secrets(namespace.secrets).decode() if namespace.secrets else None,
     }
 
 
 def read_namespace(node: Properties) -> Namespace:
     """A namespace from its node."""
+    secrets = node.get("secrets")
     return Namespace(
         name=node["name"],
         title=node.get("title", ""),
@@ -90,6 +94,7 @@ def read_namespace(node: Properties) -> Namespace:
         labels=_read_labels(node),
         quota=_read_size(node, "quota"),
         limits=_read_size(node, "limits"),
+        secrets=() if secrets is None else decode_secrets(secrets.encode()),
         changed=node["changed"],
     )
 
@@ -110,6 +115,7 @@ def _application_row(application: Application) -> dict[str, Any]:
         "schema": schema.text if schema is not None else None,
         "lateBound": encode_late_bound(late).decode() if late else None,
         "reads": list(application.reads) or None,
+        "clusterScoped": list(application.cluster_scoped) or None,
     }
 
 
@@ -134,6 +140,7 @@ def read_application(
         schema=None if schema is None else Values.read(schema),
         late_bound=() if late is None else decode_late_bound(late.encode()),
         reads=tuple(node.get("reads", ())),
+        cluster_scoped=tuple(node.get("clusterScoped", ())),
         changed=node["changed"],
     )
 

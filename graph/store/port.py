@@ -15,6 +15,8 @@ S6  An idempotency key belongs to its actor and is kept with its receipt in the 
 S7  A cursor carries the chain hash, so another history cannot be mistaken for this one.
 S8  Names compare byte for byte.
 S9  ``load``, ``changesets`` and the chain agree; the engine's ``verify`` proves it.
+S10 Publications lie beside the log: the last report of each name, which survives as S5 says, is
+    seen by every process, and never goes back in this history.
 
 Every failure to reach or write the record is ``Unavailable``; no adapter lets its driver's own
 exceptions out. An ``Unavailable`` commit may or may not have happened: ask by idempotency key, or
@@ -30,6 +32,7 @@ from typing import Protocol
 
 from graph.model.change import Changeset, Cursor, Entity, Numbers, Receipt
 from graph.model.names import Revision
+from graph.model.publication import Publication
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +130,19 @@ class Store(Protocol):
         """
         ...
 
+    async def keep_publication(self, publication: Publication) -> Publication:
+        """Keep what a worker reports, and return what is then kept under its name.
+
+        That is an earlier report if it is further on in this history. ``publication`` must be of a
+        place in this history that the log still reaches (``ResyncRequired`` otherwise). Of more
+        names than ``PUBLICATIONS_MAX``, the one reported longest ago is forgotten.
+        """
+        ...
+
+    async def publications(self) -> tuple[Publication, ...]:
+        """The last report of every name, by name."""
+        ...
+
     async def close(self) -> None:
         """Let go of files and connections; everything committed stays."""
         ...
@@ -134,3 +150,5 @@ class Store(Protocol):
 
 RECEIPTS_KEPT_DAYS = 30
 """How long receipts are kept unless an adapter is told otherwise."""
+PUBLICATIONS_MAX = 200
+"""Names under which a report is kept."""

@@ -152,7 +152,7 @@ def drop_changesets(connection: Connection, *, until: Cursor) -> None:
     """Forget the log up to and including ``until``."""
     with transaction(connection):
         meta = read_meta(connection)
-        _check_cursor(connection, meta.head, until)
+        check_cursor(connection, meta.head, until)
         if until.revision == meta.head.horizon.revision:
             return
         chain, at = connection.execute(
@@ -203,7 +203,7 @@ def read_changeset(connection: Connection, *, revision: Revision) -> Changeset:
 def read_after(connection: Connection, *, cursor: Cursor) -> list[Changeset]:
     """The next changesets after ``cursor``, a bounded number of them."""
     with reading(connection):
-        _check_cursor(connection, read_meta(connection).head, cursor)
+        check_cursor(connection, read_meta(connection).head, cursor)
         rows = connection.execute(
             "SELECT body, chain FROM changesets WHERE revision > ? ORDER BY revision LIMIT ?",
             (cursor.revision, CHANGESETS_A_READ),
@@ -219,7 +219,7 @@ def read_after(connection: Connection, *, cursor: Cursor) -> list[Changeset]:
     return [decode_body(body, chain) for body, chain in found]
 
 
-def _check_cursor(connection: Connection, head: Head, cursor: Cursor) -> None:
+def check_cursor(connection: Connection, head: Head, cursor: Cursor) -> None:
     """Refuse a place that is not, or no longer, in this history."""
     if cursor.revision < head.horizon.revision:
         raise ResyncRequired(

@@ -69,6 +69,18 @@ MIGRATIONS = (
     # 4: the workload, in the same way: a program that knows no namespaces would let a group go that
     # a layer names, and would take a grant over one application for one over everything.
     "",
+    # 5: publications, beside the log. Programs that know none know no secrets and no cluster-scoped
+    # objects either, and would lose them with the next definition.
+    """
+    CREATE TABLE publications (
+        name TEXT PRIMARY KEY,
+        cursor TEXT NOT NULL,
+        place TEXT NOT NULL,
+        held BLOB NOT NULL,
+        actor TEXT NOT NULL,
+        at TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    """,
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 
@@ -110,6 +122,19 @@ def check_mark(path: Path) -> None:
         raise Invalid(
             f"{path} is a SQLite database of another program",
             hint="check the path; it was left as it is",
+        )
+
+
+def check_length(path: Path) -> None:
+    """Refuse a file that is shorter than it says; what is missing may look like nothing."""
+    with path.open("rb") as file:
+        header = file.read(_HEADER_BYTES)
+    page = int.from_bytes(header[16:18], "big")
+    size = (page if page > 1 else 65_536) * int.from_bytes(header[28:32], "big")
+    if path.stat().st_size < size:
+        raise Invalid(
+            f"{path} is cut short: {path.stat().st_size:,} of {size:,} bytes",
+            hint="use another backup",
         )
 
 

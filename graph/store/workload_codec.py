@@ -26,6 +26,8 @@ from graph.model.workload import (
     Namespace,
     Policy,
     Prohibition,
+    SecretProvider,
+    SecretReference,
     Source,
     Template,
 )
@@ -140,6 +142,18 @@ def read_late_bound(data: Json) -> LateBound:
     return LateBound(data["key"], data.get("source", ""), tuple(fields))
 
 
+def secret_json(secret: SecretReference) -> dict[str, Json]:
+    """A reference to a secret."""
+    named = {"name": secret.name, "provider": secret.provider.value, "store": secret.store}
+    return named | _stated(keys=dict(secret.keys))
+
+
+def read_secret(data: Json) -> SecretReference:
+    """The inverse of ``secret_json``."""
+    provider = SecretProvider(data["provider"])
+    return SecretReference(data["name"], provider, data["store"], data.get("keys") or {})
+
+
 # objects
 
 
@@ -150,6 +164,7 @@ def _namespace_json(namespace: Namespace) -> dict[str, Json]:
         labels=dict(namespace.labels),
         quota=_size(namespace.quota),
         limits=_size(namespace.limits),
+        secrets=[secret_json(each) for each in namespace.secrets],
     )
 
 
@@ -163,6 +178,7 @@ def read_namespace(data: Json) -> Namespace:
         labels=data.get("labels") or {},
         quota=read_capacity(data.get("quota")),
         limits=read_capacity(data.get("limits")),
+        secrets=tuple(map(read_secret, data.get("secrets", ()))),
         changed=data["changed"],
     )
 
@@ -179,6 +195,7 @@ def _application_json(application: Application) -> dict[str, Json]:
         values=application.values.data,
         late_bound=[late_bound_json(each) for each in application.late_bound],
         reads=application.reads,
+        cluster_scoped=application.cluster_scoped,
     )
     data["namespace"] = application.namespace
     if application.schema is not None:
@@ -205,6 +222,7 @@ def read_application(data: Json) -> Application:
         schema=None if schema is None else _read_values(schema),
         late_bound=tuple(map(read_late_bound, get("late_bound", ()))),
         reads=tuple(get("reads", ())),
+        cluster_scoped=tuple(get("cluster_scoped", ())),
         changed=data["changed"],
     )
 

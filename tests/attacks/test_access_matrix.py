@@ -45,7 +45,9 @@ from access_operations import (
     EXPORTS,
     LOGS,
     PREVIEW,
+    PUBLISHED,
     READS,
+    REPORT,
     REVERT,
     REVERTS,
     SUBSCRIPTIONS,
@@ -68,7 +70,7 @@ from graph.model.inventory import Cluster, Group, LabelKey, SavedSelector
 from graph.model.names import Revision
 from graph.model.ref import Kind, Ref
 from graph.model.referring import selector_of
-from graph.model.selector import InNamespace, Selector, mentions
+from graph.model.selector import Everything, InNamespace, Selector, mentions
 from graph.model.workload import (
     Application,
     Assignment,
@@ -180,6 +182,8 @@ PAST = frozenset({"history", "since", "changesets", "diff", "previewRevert", "hi
 """Fields that read the log, which a world of nothing but the visible has not got."""
 ASKER = frozenset({"viewer", "age", "preview"})
 """Fields that tell of who asks."""
+BESIDE = frozenset({"publications", "published"})
+"""Fields that tell of what lies beside the log."""
 WORDS = frozenset({"text", "tree", "cypher"})
 """Fields that write selectors, which may name what such a world has not got."""
 
@@ -197,7 +201,7 @@ async def test_what_runs_is_told_as_if_the_rest_had_never_been(
     assert person.reads is not None
     scope, whole = read(person.reads, house.engine), twin_of(house.engine.view)
     world = await World.of(whole, scope, covered=person.coverage)
-    without = PAST | ASKER | WORDS | (HASHES if person.coverage else frozenset())
+    without = PAST | ASKER | BESIDE | WORDS | (HASHES if person.coverage else frozenset())
     for position in ("inside", "outside", "ancestor"):
         for query in readings(POSITIONS[position].names, without):
             told = await house.ask(person, query, {})
@@ -221,6 +225,36 @@ async def test_a_rendering_is_for_whoever_sees_all(house: House, person: Person)
             await operation.next()
     assert failed.value.code == "DENIED"
     check(person, "", str(failed.value.errors))
+
+
+@pytest.mark.parametrize("person", [*PEOPLE[1:], *COVERED], ids=lambda each: each.name)
+async def test_what_is_held_back_is_told_to_whoever_sees_all(house: House, person: Person) -> None:
+    told = await house.ask(person, PUBLISHED, {})
+    (found,), (reached,) = told["data"]["publications"], told["data"]["published"]
+    assert (found["name"], found["commit"], found["behind"]) == ("main", "c0ffee", 0)
+    assert found["cursor"] == str(house.engine.view.cursor)
+    if house.engine.access(person.actor).sees_all:
+        assert found["actor"] and found["held"][0]["application"] and reached["held"]
+    else:
+        assert found["actor"] is None and found["held"] is None and reached["held"] is None
+
+
+@pytest.mark.parametrize("person", [*PEOPLE, *COVERED], ids=lambda each: each.name)
+async def test_whoever_edits_everything_reports_what_is_published(
+    house: House, person: Person
+) -> None:
+    report = {"name": "main", "cursor": str(house.engine.view.cursor), "commit": "beef"}
+    told = await house.ask(person, REPORT, {"input": report})
+    access = house.engine.access(person.actor)
+    may = access.scope(Role.EDITOR) == Everything()
+    if may:
+        assert told["data"]["reportPublished"]["publication"]["commit"] == "beef"
+    else:
+        failed = told["data"]["reportPublished"] if told.get("data") else told["errors"][0]
+        assert "DENIED" in str(failed)
+    (kept,) = await house.engine.publications()
+    assert kept.commit == ("beef" if may else "c0ffee")
+    assert not may or kept.actor == person.name
 
 
 async def test_whoever_has_no_role_is_told_so_and_nothing_else(house: House) -> None:

@@ -50,6 +50,8 @@ from graph.model.workload import (
     Enforcement,
     FieldTarget,
     LateBound,
+    SecretProvider,
+    SecretReference,
     Template,
 )
 from graph.model.workload_command import (
@@ -127,6 +129,10 @@ COMMANDS: list[Command] = [
     DefineNamespace(
         "kitchen", "Kitchen", ("ana",), "cc-7", {"tier": "edge"}, Capacity(1, 2, 3), Capacity(1, 1)
     ),
+    DefineNamespace(
+        "kitchen",
+        secrets=(SecretReference("db", SecretProvider.SECRETS_STORE, "azure", {"a.b": "x/y#z"}),),
+    ),
     DeleteNamespace("kitchen"),
     DefineApplication("grill", "kitchen"),
     DefineApplication(
@@ -148,6 +154,7 @@ COMMANDS: list[Command] = [
         {"type": "object"},
         (LateBound("host", "grill-{cluster}", (FieldTarget("Ingress/grill", "/spec/host"),)),),
         ("telemetry",),
+        ("ClusterRole/grill",),
     ),
     DefineApplication("menu", "kitchen", source=Template({"menu.yaml": "kind: ConfigMap\n"})),
     DeleteApplication("grill"),

@@ -12,9 +12,12 @@ from typing import Any
 
 import httpx
 
-from access_cases import COST_MAX, COVERED, PEOPLE, Person, hidden_fleet, leaks
+from access_cases import COST_MAX, COVERED, HIDDEN, PEOPLE, Person, hidden_fleet, leaks
 from api.settings import AuthSettings
 from graph.engine import Engine
+from graph.model.access import Actor, Role
+from graph.model.names import Revision
+from graph.model.publication import HeldBack, Report
 from issuer import AUDIENCE, issuing
 from small_door import SmallDoor, small_door
 
@@ -78,4 +81,7 @@ async def opened_house(directory: Path, **settings: Any) -> AsyncIterator[House]
             small_door(engine, auth=auth, cost_max=COST_MAX, requests_burst=10**6) as door,
             httpx.AsyncClient(base_url=door.url, timeout=30, trust_env=False) as client,
         ):
+            held = HeldBack(f"{HIDDEN}-till", "failed", f"{HIDDEN}-till: no", 1, Revision(1))
+            report = Report("main", engine.view.cursor, "c0ffee", (held,))
+            await engine.report_published(report, Actor(f"{HIDDEN}-hand", standing=Role.ADMIN))
             yield House(door, client, tokens)

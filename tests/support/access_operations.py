@@ -536,9 +536,22 @@ SUBSCRIPTIONS = {
 }
 
 
+REPORT = _made(
+    """mutation ($input: ReportPublishedInput!) { reportPublished(input: $input) { __typename
+         ... on PublishedReport { revision publication {
+           name cursor revision commit behind at actor
+           held { application reason message clusters since } } } <FAILURE> } }"""
+)
+"""What a renderer says it has published."""
+PUBLISHED = """{ publications { name cursor revision commit behind at actor
+  held { application reason message clusters since } }
+  published(revision: 1) { name behind held { application } } }"""
+"""What was published, and whether a change is in it."""
+
+
 def documents() -> list[str]:
     """Every document there is here."""
     found = [each.query for each in (*READS.values(), *LOGS.values())]
     found += [mutation(each.command) for each in WRITES.values()]
     found += [*readings({}), *streams()]
-    return [*found, APPLY, PREVIEW, REVERT, *SUBSCRIPTIONS.values()]
+    return [*found, APPLY, PREVIEW, REVERT, REPORT, PUBLISHED, *SUBSCRIPTIONS.values()]

@@ -31,6 +31,7 @@ ARGUMENTS: Mapping[str, str] = {
     "Query.preview": '(input: {{reason: "r", commands: [{{unassign: {{name: "{assignment}"}}}}]}})',
     "Query.previewRevert": '(to: 1, scope: {{id: "application:{application}"}})',
     "Query.historyOfGone": '(kind: APPLICATION, name: "{application}")',
+    "Query.published": "(revision: 1)",
     "Fleet.application": '(name: "{application}")',
     "Fleet.namespace": '(name: "{namespace}")',
     "Fleet.why": '(application: "{application}", cluster: "{cluster}")',

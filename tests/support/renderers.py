@@ -37,13 +37,15 @@ class Model:
     """What is held."""
 
     overlays: dict[tuple[str, str], Any] = field(default_factory=dict)
-    """Layers and digest by application and key, of what runs; ``FLEET`` for settings."""
+    """Layers, digest and what is beside the values when it was told, by application and key, of
+    what runs; ``FLEET`` for settings."""
     kept: dict[tuple[str, str], Any] = field(default_factory=dict)
     """Overlays that nothing runs, to which a line of something blocked still leads."""
     facts: dict[str, Any] = field(default_factory=dict)
     """Kind, reconciler and policies by cluster."""
     lines: dict[Pair, Any] = field(default_factory=dict)
-    """Namespace, key and late-bound values; for the fleet's settings the key alone."""
+    """Namespace, key, late-bound values, what the cluster is and which fields are filled, as they
+    were when the line was told; for the fleet's settings the key alone."""
     held: dict[Pair, Any] = field(default_factory=dict)
     """Lines of what is blocked: as they were."""
     blocked: dict[Pair, Any] = field(default_factory=dict)
@@ -65,22 +67,24 @@ class Model:
                     self.definitions[ref] = definitions_in(state)[ref]
             case Settings(overlays) | Overlays(overlays):
                 for each in overlays:
-                    self.overlays[each.application, each.key] = (each.layers, each.digest)
+                    beside = beside_values(state, each.application)
+                    self.overlays[each.application, each.key] = (each.layers, each.digest, beside)
             case Pointers(pointers):
                 for pointer in pointers:
-                    self._point(pointer)
+                    self._point(pointer, state)
             case Blocked(found):
                 for each in found:
                     for name in each.clusters:
                         self.block(each.application, name, each.troubles)
 
-    def _point(self, pointer: Pointer) -> None:
-        name = pointer.cluster
-        self.facts[name] = (pointer.kind, pointer.reconciler, pointer.policies)
+    def _point(self, pointer: Pointer, state: State) -> None:
+        name, fits = pointer.cluster, (pointer.kind, pointer.reconciler)
+        self.facts[name] = (*fits, pointer.policies)
         if pointer.fleet is not None:
             self.run(FLEET, name, pointer.fleet)
         for line in pointer.lines:
-            self.run(line.application, name, (line.namespace, line.key, line.late))
+            fills = fields_filled(state, line.application)
+            self.run(line.application, name, (line.namespace, line.key, line.late, fits, fills))
 
     def run(self, application: str, cluster: str, line: Any) -> None:
         """A line is written."""
@@ -178,6 +182,21 @@ def definitions_in(state: State) -> dict[Ref, int]:
     }
 
 
+def fields_filled(state: State, application: str) -> list[Any]:
+    """What of its manifests an application's late-bound keys fill."""
+    late_bound = state.definitions[application].application.late_bound
+    return [(late.key, late.fields) for late in late_bound]
+
+
+def beside_values(state: State, application: str) -> Any:
+    """What an overlay holds of its application, whatever the values are."""
+    if application == FLEET:
+        return None
+    each = state.definitions[application].application
+    about = each.source, each.namespace, each.owner, dict(each.labels), each.depends_on
+    return *about, each.late_bound, each.cluster_scoped
+
+
 def _settings(state: State, number: int, found: Model) -> None:
     name = state.view.cluster_name(number)
     (names,) = (each for each, part in state.fleet_configurations.items() if number in part)
@@ -187,7 +206,7 @@ def _settings(state: State, number: int, found: Model) -> None:
         return
     key = overlay_key(FLEET, names)
     found.lines[FLEET, name] = key
-    found.overlays[FLEET, key] = (tuple(sorted(names)), state.fleet.digest(names))
+    found.overlays[FLEET, key] = (tuple(sorted(names)), state.fleet.digest(names), None)
 
 
 def _line(state: State, name: str, number: int, found: Model) -> None:
@@ -201,5 +220,9 @@ def _line(state: State, name: str, number: int, found: Model) -> None:
     (names,) = (each for each, part in placement.configurations.items() if number in part)
     key, application = overlay_key(name, names), definition.application
     (late,) = late_columns(definition, state, ClusterSet.of([number])).values()
-    found.lines[name, cluster] = (application.namespace, key, late)
-    found.overlays[name, key] = (tuple(sorted(names)), definition.stack.digest(names))
+    held = state.view.cluster(number)
+    assert held is not None
+    fits, fills = (held.kind, held.reconciler), fields_filled(state, name)
+    found.lines[name, cluster] = (application.namespace, key, late, fits, fills)
+    digest = definition.stack.digest(names)
+    found.overlays[name, key] = (tuple(sorted(names)), digest, beside_values(state, name))

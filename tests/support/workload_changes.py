@@ -28,6 +28,8 @@ from graph.model.workload import (
     Namespace,
     Policy,
     Prohibition,
+    SecretProvider,
+    SecretReference,
     Source,
     Template,
     Workload,
@@ -83,6 +85,15 @@ SOURCES: tuple[Source | None, ...] = (
     Template({"till.yaml": "kind: {{ a }}\n", "ünal.yaml": ""}),
 )
 
+SECRETS: tuple[tuple[SecretReference, ...], ...] = (
+    (),
+    (SecretReference("db", SecretProvider.EXTERNAL_SECRETS, "vault", {"password": "pos/db"}),),
+    (
+        SecretReference("db", SecretProvider.SECRETS_STORE, "azure", {"a": "b", "tls.crt": "ü"}),
+        SecretReference("tls", SecretProvider.EXTERNAL_SECRETS, "vault", {"key": "x#y"}),
+    ),
+)
+
 
 @dataclass(slots=True)
 class WorkloadMaker:
@@ -103,6 +114,7 @@ class WorkloadMaker:
             labels=rng.choice(LABELS),
             quota=rng.choice((None, Capacity(64_000, 65_536), Capacity(64_000, 65_536, 9_000))),
             limits=rng.choice((None, Capacity(1_000, 512))),
+            secrets=rng.choice(SECRETS),
         )
 
     def application(self, select: Callable[[], Selector]) -> Application | None:
@@ -129,6 +141,7 @@ class WorkloadMaker:
             schema=rng.choice(SCHEMAS),
             late_bound=self.late_bound(),
             reads=rng.choice(((), ("telemetry",), ("proxy", "telemetry"))),
+            cluster_scoped=rng.choice(((), (f"ClusterRole/{name}",))),
         )
 
     def late_bound(self) -> tuple[LateBound, ...]:

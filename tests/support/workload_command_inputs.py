@@ -20,6 +20,8 @@ from graph.model.workload import (
     Enforcement,
     FieldTarget,
     LateBound,
+    SecretProvider,
+    SecretReference,
     Source,
     Template,
 )
@@ -49,6 +51,9 @@ def shape_of(name: str, value: Any) -> Any:
             return {"template": {"files": files}}
         case LateBound():
             return _record(value)
+        case SecretReference():
+            keys = [{"key": key, "place": place} for key, place in value.keys.items()]
+            return {each.name: getattr(value, each.name) for each in fields(value)} | {"keys": keys}
         case Mapping() if name in ("values", "schema"):
             return value
         case _:
@@ -94,6 +99,7 @@ def _namespace(rng: Random, _: Tree) -> WorkloadCommand:
         labels=_labels(rng),
         quota=rng.choice(CAPACITIES),
         limits=rng.choice(CAPACITIES),
+        secrets=_secrets(rng),
     )
 
 
@@ -113,6 +119,15 @@ def _application(rng: Random, tree: Tree) -> WorkloadCommand:
         schema=rng.choice(SCHEMAS),
         late_bound=tuple(_late(rng) for _ in range(rng.randint(0, 2))),
         reads=_some(rng, ("telemetry", "proxy")),
+        cluster_scoped=_some(rng, ("ClusterRole/pos", "PriorityClass/x.y", "no object")),
+    )
+
+
+def _secrets(rng: Random) -> tuple[SecretReference, ...]:
+    keys = {key: rng.choice(("", "pos/db#ü")) for key in _some(rng, ("a", "tls.crt", "no key"))}
+    kinds = _some(rng, tuple(SecretProvider))
+    return tuple(
+        SecretReference(_name(rng), each, rng.choice(("vault", "")), keys) for each in kinds
     )
 
 

@@ -235,6 +235,7 @@ def _defining_application(now: Application) -> DefineApplication:
         schema=None if now.schema is None else now.schema.data,
         late_bound=now.late_bound,
         reads=now.reads,
+        cluster_scoped=now.cluster_scoped,
     )
 
 

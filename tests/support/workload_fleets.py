@@ -44,6 +44,7 @@ from graph.model.workload import (
     Assignment,
     Choice,
     Enforcement,
+    FieldTarget,
     LateBound,
     Layer,
     Namespace,
@@ -180,7 +181,8 @@ class Workloads:
         ]  # fmt: skip
         of_workload = [
             self.define_namespace, self.delete_namespace, self.new_application, self.redefine,
-            self.redefine, self.depend_otherwise, self.drop_application, self.rehouse, self.assign,
+            self.redefine, self.depend_otherwise, self.fill_otherwise, self.drop_application,
+            self.rehouse, self.assign,
             self.assign, self.unassign, self.prohibit, self.prohibit, self.lift, self.set_layer,
             self.set_layer, self.contradict, self.contradict, self.revalue, self.rerank,
             self.remove_layer,
@@ -313,6 +315,14 @@ class Workloads:
     def depend_otherwise(self) -> None:
         if known := self.pick(list(self.twin.workload.applications.values())):
             self.work.write(replace(known, depends_on=self.dependencies(known.name)))
+
+    def fill_otherwise(self) -> None:
+        """Late-bound keys fill other fields, or it has another object outside its namespace."""
+        if known := self.pick(list(self.twin.workload.applications.values())):
+            fields = (FieldTarget("Ingress/till", self.rng.choice(("/spec/host", "/spec/rules"))),)
+            late_bound = tuple(replace(late, fields=fields) for late in known.late_bound)
+            claimed = (f"ClusterRole/{known.name}",) if self.often(0.3) else ()
+            self.work.write(replace(known, late_bound=late_bound, cluster_scoped=claimed))
 
     def application(self, name: str, namespace: str) -> Application:
         return Application(

@@ -27,6 +27,8 @@ from graph.model.workload import (
     Namespace,
     Policy,
     Prohibition,
+    SecretProvider,
+    SecretReference,
     Template,
 )
 
@@ -58,6 +60,12 @@ POS = Namespace(
     labels={"tier": "gold", "odd": "a=b"},
     quota=Capacity(4_000, 8_192, 1_024),
     limits=Capacity(500, 512),
+    secrets=(
+        SecretReference(
+            "till-db", SecretProvider.EXTERNAL_SECRETS, "vault", {"password": "pos/ünal#key"}
+        ),
+        SecretReference("till-tls", SecretProvider.SECRETS_STORE, "azure", {"tls.crt": "a"}),
+    ),
 )
 KITCHEN = Namespace("kitchen")
 
@@ -86,6 +94,7 @@ TILL = Application(
         LateBound("lane"),
     ),
     reads=("telemetry", "channel"),
+    cluster_scoped=("ClusterRole/till-reader", "PriorityClass/till"),
 )
 MENU = Application(
     "menu",

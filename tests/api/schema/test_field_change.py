@@ -36,11 +36,14 @@ from graph.model.workload import (
     Enforcement,
     FieldTarget,
     LateBound,
+    SecretProvider,
+    SecretReference,
     Template,
 )
 from graph.model.workload_command import (
     Assign,
     DefineApplication,
+    DefineNamespace,
     OrderHierarchies,
     Prohibit,
     SetLayer,
@@ -156,6 +159,7 @@ async def test_an_application_is_told_field_by_field_as_its_input_has_them(fleet
         source=Base("base", (Binding("a.b", BindingKind.CONFIG_MAP, "oven", "b"),)),
         values={"a": {"b": 1}}, schema={"type": "object"}, reads=("telemetry",),
         late_bound=(LateBound("host", "{cluster}", (FieldTarget("Ingress/oven", "/a"),)),),
+        cluster_scoped=("ClusterRole/oven",),
     )  # fmt: skip
     found = fields((await told(fleet, new))["oven"])
     assert found == {
@@ -191,6 +195,7 @@ async def test_an_application_is_told_field_by_field_as_its_input_has_them(fleet
             ],
         ),
         "reads": (None, ["telemetry"]),
+        "clusterScoped": (None, ["ClusterRole/oven"]),
         "label tier": (None, "iron"),
     }
     as_template = replace(
@@ -204,6 +209,14 @@ async def test_an_application_is_told_field_by_field_as_its_input_has_them(fleet
         "values": ({"a": {"b": 1}}, None),
         "label tier": ("iron", "x"),
     }
+
+
+async def test_the_secrets_of_a_namespace_are_told_as_their_input_has_them(fleet):
+    db = SecretReference("db", SecretProvider.SECRETS_STORE, "azure", {"b": "2", "a": "1"})
+    found = fields((await told(fleet, DefineNamespace("vaults", secrets=(db,))))["vaults"])
+    keys = [{"key": "a", "place": "1"}, {"key": "b", "place": "2"}]
+    shape = {"name": "db", "provider": "SECRETS_STORE", "store": "azure", "keys": keys}
+    assert found == {"name": (None, "vaults"), "secrets": (None, [shape])}
 
 
 async def test_values_that_only_python_has_equal_are_told_as_different(fleet):

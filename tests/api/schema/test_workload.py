@@ -13,8 +13,15 @@ from engines import give
 from graph.model.access import Actor, Role
 from graph.model.command import GrantAccess
 from graph.model.inventory import Reconciler
-from graph.model.workload import Choice, LateBound
-from graph.model.workload_command import Assign, DefineApplication, Prohibit, SetLayer, SetPolicy
+from graph.model.workload import Choice, LateBound, SecretProvider, SecretReference
+from graph.model.workload_command import (
+    Assign,
+    DefineApplication,
+    DefineNamespace,
+    Prohibit,
+    SetLayer,
+    SetPolicy,
+)
 
 CAPACITY = "{ cpuMillicores memoryMib storageMib }"
 SELECTOR = "{ text tree count clusters(first: 1) { totalCount nodes { name } } }"
@@ -261,6 +268,28 @@ async def test_a_source_that_names_a_hidden_label_is_not_told(fleet):
         seen = await node(fleet, "application:board", fields, actor=actor)
         assert seen["lateBound"] == [{"key": "host", "source": source}]
         assert seen["requires"] == {"text": text}
+
+
+async def test_cluster_scoped_objects_and_secrets_are_told(fleet):
+    db = SecretReference("db", SecretProvider.EXTERNAL_SECRETS, "vault", {"b": "2", "a": "1"})
+    board = DefineApplication(
+        "board", "kitchen", labels={"tier": "x"}, cluster_scoped=("PriorityClass/b", "A/c")
+    )
+    await give(fleet, board, DefineNamespace("vaults", secrets=(db,)))
+    assert await node(fleet, "application:board", "clusterScoped") == {
+        "clusterScoped": ["A/c", "PriorityClass/b"]
+    }
+    fields = "secrets { name provider store keys { key place } }"
+    assert await node(fleet, "namespace:vaults", fields) == {
+        "secrets": [
+            {
+                "name": "db",
+                "provider": "EXTERNAL_SECRETS",
+                "store": "vault",
+                "keys": [{"key": "a", "place": "1"}, {"key": "b", "place": "2"}],
+            }
+        ]
+    }
 
 
 async def test_names_outside_a_coverage_are_left_out(fleet):

@@ -183,6 +183,15 @@ async def test_without_a_collector_there_are_no_spans() -> None:
     await telemetry.close()
 
 
+async def test_work_that_nobody_asked_for_is_traced_by_itself() -> None:
+    traced = Traced()
+    with traced.telemetry.traces.work("plan", revision=3), traced.telemetry.traces.span("inside"):
+        pass
+    inside, plan = await traced.spans()
+    assert (plan.name, plan.parent, plan.attributes) == ("plan", None, {"trellis.revision": 3})
+    assert inside.parent is not None
+
+
 async def test_a_span_belongs_to_the_callers_trace() -> None:
     traced = Traced()
     with traced.telemetry.traces.operation(PARENT):

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from effective_checks import advanced, snapshot_of
 from graph.effective.key import overlay_key
-from graph.effective.portion import Blocked, Bounds, Portion, Removals
+from graph.effective.portion import Blocked, Bounds, Overlays, Pointers, Portion, Removals
 from graph.effective.rendition import Cause, rendition
 from graph.effective.spelling import portions
 from graph.effective.state import State, begin
 from graph.effective.step import advance
 from graph.model.command import UpdateCluster
-from graph.model.inventory import Capacity
+from graph.model.inventory import Capacity, ClusterKind, Reconciler
 from graph.model.names import Revision
-from graph.model.workload import Choice
-from graph.model.workload_command import Assign, DefineApplication, DefineNamespace
+from graph.model.workload import Choice, FieldTarget, LateBound
+from graph.model.workload_command import (
+    Assign,
+    DefineApplication,
+    DefineNamespace,
+    SetLayer,
+)
 from renderers import Model, model_of
 from small import give, small
 from twin import Twin
@@ -116,6 +122,74 @@ def test_of_what_is_blocked_only_the_line_stays_and_its_overlay_follows_those_wh
     assert [each["kept"] for each in steps] == [0, 0, 0, 1, 1], "dropped, and kept by held lines"
     assert first["digest"] == blocked["digest"] != shared["digest"], "as those who run it"
     assert shared["digest"] == all_blocked["digest"] == waiting["digest"], "nobody runs the third"
+
+
+def pointed(found: list[Portion]) -> dict[str, list[str]]:
+    """The applications whose line is told, by cluster."""
+    return {
+        pointer.cluster: [line.application for line in pointer.lines]
+        for portion in found
+        if isinstance(portion, Pointers)
+        for pointer in portion.pointers
+    }
+
+
+def shop(*late_bound: LateBound) -> Twin:
+    """Two applications on both clusters of Texas, and a third that is blocked on one of them."""
+    fleet = small()
+    give(
+        fleet,
+        DefineNamespace("shop"),
+        DefineApplication("menu", "shop", late_bound=late_bound),
+        DefineApplication("board", "shop"),
+        DefineApplication("oven", "shop", late_bound=(LateBound("lane"),)),
+        SetLayer("lane-two", "cluster austin-2", {"lane": 2}, "oven"),
+        Assign("shops", Choice("shop"), "/geo/us/tx"),
+    )
+    return fleet
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        UpdateCluster("austin-1", reconciler=Reconciler.ARGOCD),
+        UpdateCluster("austin-1", reconciler=Reconciler.KUSTOMIZE),
+        UpdateCluster("austin-1", kind=ClusterKind.HOST, reconciler=Reconciler.ANSIBLE),
+    ],
+)
+def test_all_that_runs_on_a_cluster_is_told_again_when_it_is_reconciled_otherwise(
+    other: UpdateCluster,
+) -> None:
+    fleet = shop()
+    was = begin(snapshot_of(fleet))
+    give(fleet, other)
+    found = told(was, begin(snapshot_of(fleet)), Bounds())
+    assert pointed(found) == {"austin-1": ["board", "menu"]}, "and oven, being blocked, has no say"
+    assert [type(portion) for portion in found] == [Pointers]
+
+
+def test_the_lines_of_an_application_are_told_again_when_its_values_fill_other_fields() -> None:
+    host = LateBound("host", "{cluster}", (FieldTarget("Ingress/menu", "/spec/host"),))
+    fleet = shop(host)
+    was = begin(snapshot_of(fleet))
+    elsewhere = replace(host, fields=(FieldTarget("Ingress/menu", "/spec/rules/0/host"),))
+    give(fleet, DefineApplication("menu", "shop", late_bound=(elsewhere,)))
+    now = begin(snapshot_of(fleet))
+    assert pointed(told(was, now, Bounds())) == {"austin-1": ["menu"], "austin-2": ["menu"]}
+    give(fleet, DefineApplication("menu", "shop", title="Menu", late_bound=(elsewhere,)))
+    assert not pointed(told(now, begin(snapshot_of(fleet)), Bounds())), "a title is in no line"
+
+
+def test_overlays_are_told_again_when_an_application_has_another_cluster_scoped_object() -> None:
+    fleet = shop()
+    was = begin(snapshot_of(fleet))
+    give(fleet, DefineApplication("board", "shop", cluster_scoped=("ClusterRole/board",)))
+    found = told(was, begin(snapshot_of(fleet)), Bounds())
+    written = [
+        each.application for part in found if isinstance(part, Overlays) for each in part.overlays
+    ]
+    assert written == ["board"]
+    assert not pointed(found)
 
 
 def test_nothing_is_told_of_what_is_the_same() -> None:

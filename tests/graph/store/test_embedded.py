@@ -278,13 +278,19 @@ class TestTheLog:
             assert slow.execute("SELECT revision FROM meta").fetchone() == before
 
 
+UNDONE = """
+DROP INDEX changesets_by_time; DROP INDEX receipts_by_time; DROP TABLE publications
+"""
+"""Takes back what came after the first schema version."""
+
+
 class TestMigration:
     @pytest.fixture
     async def older(self, history: History, path: Path) -> Path:
         """A file as the first schema version left it."""
         await history.store.close()
         with closing(apsw.Connection(str(path))) as file:
-            file.execute("DROP INDEX changesets_by_time; DROP INDEX receipts_by_time")
+            file.execute(UNDONE)
             file.pragma("user_version", 1)
         return path
 
@@ -456,7 +462,7 @@ class TestRestore:
         self, history: History, backup: Path
     ) -> None:
         with closing(apsw.Connection(str(backup))) as file:
-            file.execute("DROP INDEX changesets_by_time; DROP INDEX receipts_by_time")
+            file.execute(UNDONE)
             file.pragma("user_version", 1)
         before = read(backup)
         assert (await embedded(history).restore(backup)).cursor.revision == 4

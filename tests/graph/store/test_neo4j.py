@@ -12,20 +12,24 @@ import neo4j
 import pytest
 from neo4j.exceptions import ConstraintError
 
+from graph.model.change import Cursor
 from graph.model.errors import Conflict, Invalid, Unavailable
 from graph.model.inventory import Cluster, Group, Hierarchy
-from graph.model.names import GroupNumber
+from graph.model.names import GroupNumber, Revision
+from graph.model.publication import Publication
 from graph.model.selector import Everything, InNamespace
 from graph.model.workload import Assignment, Choice
 from graph.store.neo4j import Neo4jStore, Timeouts
 from graph.store.neo4j_links import LABELS
 from graph.store.neo4j_migrations import MIGRATIONS, SCHEMA_VERSION
+from graph.store.neo4j_publications import publication_fields
 from graph.store.port import Entry
 from history import (
     BUSINESS,
     FULL_CLUSTER,
     GRANTS,
     SELECTORS,
+    START,
     History,
     at,
     by_ref,
@@ -78,12 +82,13 @@ async def opened(where: Server, **options: Any) -> Neo4jStore:
     return await Neo4jStore.open(where.url, user=where.user, password=where.password, **options)
 
 
-def look(where: Server, text: LiteralString) -> list[list[Any]]:
+def look(where: Server, text: LiteralString, **parameters: Any) -> list[list[Any]]:
     """What an analyst sees."""
     with neo4j.GraphDatabase.driver(
         where.url, auth=(where.user, where.password), notifications_min_severity="OFF"
     ) as driver:
-        return [record.values() for record in driver.execute_query(text).records]
+        found = driver.execute_query(text, parameters_=parameters)
+        return [record.values() for record in found.records]
 
 
 SMALL_WORKLOAD = (
@@ -219,10 +224,12 @@ async def test_the_workload_is_read_by_people(where: Server, history: History) -
     seen = look(
         where,
         "MATCH (a:Application {name: 'till'}) "
-        "RETURN a.owner, a.labels, a.reconcilers, a.requestsCpuMillicores, a.reads",
+        "RETURN a.owner, a.labels, a.reconcilers, a.requestsCpuMillicores, a.reads,"
+        " a.clusterScoped",
     )
+    claimed = ["ClusterRole/till-reader", "PriorityClass/till"]
     assert seen == [
-        ["retail", ["tier=gold"], ["flux", "argocd"], 100, ["telemetry", "channel"]],
+        ["retail", ["tier=gold"], ["flux", "argocd"], 100, ["telemetry", "channel"], claimed],
     ]
 
 
@@ -385,6 +392,55 @@ async def test_an_application_of_another_program_beside_an_older_record_is_left_
     assert look(where, "MATCH (k:Clock) RETURN k.schema") == [[3]]
     found = {name for (name,) in look(where, "SHOW CONSTRAINTS YIELD name")}
     assert found.isdisjoint(WORKLOAD_CONSTRAINTS)
+
+
+async def test_a_record_from_before_publications_takes_them(
+    where: Server, history: History
+) -> None:
+    await history.put(*SELECTORS, FULL_CLUSTER, *FULL_WORKLOAD)
+    look(where, "DROP CONSTRAINT publication IF EXISTS")
+    look(where, "MATCH (k:Clock) SET k.schema = 4")
+    store = await opened(where)
+    assert exact(by_ref((await store.load()).entities)) == exact(history.facts)
+    assert ["publication"] in look(where, "SHOW CONSTRAINTS YIELD name")
+    made = Publication("main", history.cursor, "c0ffee", actor="ann", at=START)
+    await store.keep_publication(made)
+    assert await store.publications() == (made,)
+    await store.close()
+    seen = look(where, "MATCH (p:Publication) RETURN p.name, p.cursor, p.commit, p.held, p.actor")
+    assert seen == [["main", str(history.cursor), "c0ffee", "[]", "ann"]]
+
+
+async def test_a_publication_of_another_program_beside_an_older_record_is_left_alone(
+    where: Server, history: History
+) -> None:
+    look(where, "MATCH (k:Clock) SET k.schema = 4")
+    look(where, "CREATE (:Publication {title: 'of somebody else'})")
+    with pytest.raises(Invalid, match="no record of trellis"):
+        await opened(where)
+    assert look(where, "MATCH (k:Clock) RETURN k.schema") == [[4]]
+
+
+async def test_a_publication_that_is_half_written_is_not_believed(
+    where: Server, history: History
+) -> None:
+    made = Publication("main", history.cursor, "c0ffee", actor="ann", at=START)
+    await history.store.keep_publication(made)
+    look(where, "MATCH (p:Publication) SET p.commit = 'beef'")
+    with pytest.raises(Invalid, match="does not fit together"):
+        await history.store.publications()
+    await history.store.keep_publication(made)
+    assert await history.store.publications() == (made,), "whoever reports again mends it"
+
+
+async def test_what_is_kept_of_another_history_gives_way(where: Server, history: History) -> None:
+    made = Publication("main", history.cursor, "c0ffee", actor="ann", at=START)
+    ahead = replace(made, cursor=Cursor(Revision(99), "f" * 16))
+    row = publication_fields(ahead)
+    look(where, "CREATE (p:Publication) SET p = $row", row=row)
+    assert await history.store.publications() == (ahead,)
+    assert await history.store.keep_publication(made) == made
+    assert await history.store.publications() == (made,)
 
 
 async def test_a_newer_schema_is_refused_and_left_alone(where: Server, history: History) -> None:

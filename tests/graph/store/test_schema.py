@@ -12,6 +12,7 @@ from graph.model.access import Grant, Role
 from graph.model.errors import Conflict
 from graph.model.inventory import Group, Hierarchy, Mode, SavedSelector
 from graph.model.names import GroupNumber, Revision
+from graph.model.publication import Publication
 from graph.model.selector import Everything, Under
 from graph.store.codec import genesis, seal
 from graph.store.embedded import EmbeddedStore
@@ -21,6 +22,7 @@ from history import (
     FULL_CLUSTER,
     GRANTS,
     SELECTORS,
+    START,
     History,
     by_ref,
     exact,
@@ -67,7 +69,7 @@ CREATE TABLE receipts (
 CREATE INDEX changesets_by_time ON changesets (at, revision);
 CREATE INDEX receipts_by_time ON receipts (at);
 """
-"""The tables of schema versions 2 to 4, as version 2 wrote them."""
+"""The tables of schema versions 2 to 4, as version 2 wrote them; 5 added one."""
 
 Fact = tuple[str, str | int, bytes]
 FACTS: tuple[Fact, ...] = (
@@ -191,7 +193,20 @@ async def test_a_version_that_knows_no_workload_is_kept_out(before_workload: Pat
     assert version_of(before_workload) == SCHEMA_VERSION > 3
 
 
-@pytest.mark.parametrize(("version", "facts"), [(2, FACTS), (3, GRANTED)])
+async def test_a_store_from_before_publications_takes_them(tmp_path: Path) -> None:
+    path = old_store(tmp_path / "fleet.db", 4, GRANTED)
+    store = await EmbeddedStore.open(path)
+    assert await store.publications() == ()
+    made = Publication("main", (await store.head()).cursor, "c0ffee", actor="ann", at=START)
+    await store.keep_publication(made)
+    await store.close()
+    again = await EmbeddedStore.open(path, write=False)
+    assert await again.publications() == (made,)
+    await again.close()
+    assert version_of(path) == SCHEMA_VERSION > 4
+
+
+@pytest.mark.parametrize(("version", "facts"), [(2, FACTS), (3, GRANTED), (4, GRANTED)])
 async def test_a_reader_leaves_an_older_store_as_it_is(
     tmp_path: Path, version: int, facts: tuple[Fact, ...]
 ) -> None:

@@ -30,16 +30,20 @@ from graph.model.workload import (
     Namespace,
     Policy,
     Prohibition,
+    SecretProvider,
+    SecretReference,
     Template,
 )
 from graph.store.codec import (
     decode_body,
     decode_entity,
     decode_late_bound,
+    decode_secrets,
     decode_source,
     encode_body,
     encode_entity,
     encode_late_bound,
+    encode_secrets,
     encode_source,
 )
 from history import START
@@ -56,7 +60,9 @@ from workload_samples import (
     TILL,
 )
 
-texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+UNCARRIED = "".join(map(chr, (*range(0x7F, 0xA0), 0xFFFE, 0xFFFF)))
+"""What values may not hold."""
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=UNCARRIED), max_size=8)
 names = st.from_regex(r"[a-z][a-z0-9-]{0,6}", fullmatch=True)
 several = st.lists(names, max_size=3).map(tuple)
 labels = st.dictionaries(names, texts, max_size=3)
@@ -104,9 +110,12 @@ late_bound = st.lists(
     ),
     max_size=2,
 ).map(tuple)
+secrets = st.lists(
+    st.builds(SecretReference, texts, st.sampled_from(SecretProvider), texts, labels), max_size=2
+).map(tuple)
 choices = st.builds(Choice, st.just("") | names, several, labels)
 entities: st.SearchStrategy[Entity] = st.one_of(
-    st.builds(Namespace, names, texts, several, texts, labels, sizes, sizes, revisions),
+    st.builds(Namespace, names, texts, several, texts, labels, sizes, sizes, secrets, revisions),
     st.builds(
         Application,
         names,
@@ -122,6 +131,7 @@ entities: st.SearchStrategy[Entity] = st.one_of(
         values,
         st.none() | values,
         late_bound,
+        several,
         several,
         revisions,
     ),
@@ -186,10 +196,11 @@ def test_a_number_no_reader_would_take_back_whole_is_refused() -> None:
         encode_entity(Layer("one", Everything(), Values.read(f'{{"a":{2**64}}}')))
 
 
-@given(sources, late_bound)
+@given(sources, late_bound, secrets)
 def test_parts_come_back_from_their_bytes(
-    source: Base | Template, late: tuple[LateBound, ...]
+    source: Base | Template, late: tuple[LateBound, ...], kept: tuple[SecretReference, ...]
 ) -> None:
+    assert decode_secrets(encode_secrets(kept)) == kept
     assert decode_source(encode_source(source)) == source
     assert decode_late_bound(encode_late_bound(late)) == late
 
@@ -208,10 +219,14 @@ def test_the_written_form_stays_as_it_is() -> None:
     assert encode_entity(POS) == (
         b'{"changed":0,"cost_center":"4711","labels":{"odd":"a=b","tier":"gold"},'
         b'"limits":[500,512,0],"name":"pos","owners":["retail","\xc3\x9cnal"],'
-        b'"quota":[4000,8192,1024],"title":"Point of sale"}'
+        b'"quota":[4000,8192,1024],"secrets":[{"keys":{"password":"pos/\xc3\xbcnal#key"},'
+        b'"name":"till-db","provider":"external_secrets","store":"vault"},'
+        b'{"keys":{"tls.crt":"a"},"name":"till-tls","provider":"secrets_store",'
+        b'"store":"azure"}],"title":"Point of sale"}'
     )
     assert encode_entity(replace(TILL, values=Values())) == (
-        b'{"changed":0,"depends_on":["menu","drawer"],"labels":{"tier":"gold"},'
+        b'{"changed":0,"cluster_scoped":["ClusterRole/till-reader","PriorityClass/till"],'
+        b'"depends_on":["menu","drawer"],"labels":{"tier":"gold"},'
         b'"late_bound":[{"fields":[{"object":"Ingress/till","pointer":"/spec/host"}],'
         b'"key":"host","source":"pos-{cluster}-{size}"},{"key":"lane"}],"name":"till",'
         b'"namespace":"pos","owner":"retail","reads":["telemetry","channel"],'
@@ -283,6 +298,12 @@ def test_bytes_that_are_no_source_are_refused(data: bytes) -> None:
 def test_bytes_that_are_no_late_bound_keys_are_refused(data: bytes) -> None:
     with pytest.raises(Invalid, match="cannot read"):
         decode_late_bound(data)
+
+
+@pytest.mark.parametrize("data", [b"{", b"5", b"[5]", b"[{}]", b'[{"name":"a","provider":"b"}]'])
+def test_bytes_that_are_no_secrets_are_refused(data: bytes) -> None:
+    with pytest.raises(Invalid, match="cannot read"):
+        decode_secrets(data)
 
 
 def test_the_samples_hold_every_kind_of_the_workload() -> None:
