@@ -4,8 +4,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest
+# what writes to a cluster is never run on the way
+ACCEPTANCE := tests/acceptance
 
-.PHONY: demo test test-outside test-rest lint check bench campaign format lock schema help
+.PHONY: demo test test-outside test-rest lint check bench campaign acceptance format lock schema help
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -16,11 +18,11 @@ $(STAMP): requirements.lock pyproject.toml hatch_build.py
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(STAMP) ## a fleet in the embedded store: asked, explained, changed, and served on port 8000
+demo: $(STAMP) ## a fleet in the embedded store: asked, changed, rendered into ./gitops, served on port 8000
 	$(BIN)/trellis demo
 
 check: lint ## format, lint, types, contracts, quick tests
-	$(PYTEST) -q -m "not neo4j and not crash and not volume"
+	$(PYTEST) -q -m "not neo4j and not crash and not volume" --ignore=$(ACCEPTANCE)
 
 # The two halves take about as long as each other; a machine with two cores runs them side by side.
 test: lint ## everything, Neo4j included; says what it could not run
@@ -34,7 +36,10 @@ test-outside: $(STAMP)
 	$(PYTEST) -m "not neo4j" $(OUTSIDE)
 
 test-rest: $(STAMP)
-	$(PYTEST) -m "not neo4j" $(OUTSIDE:%=--ignore=%)
+	$(PYTEST) -m "not neo4j" $(OUTSIDE:%=--ignore=%) --ignore=$(ACCEPTANCE)
+
+acceptance: $(STAMP) ## real Flux and Argo CD on the disposable cluster that KUBECONFIG names
+	$(PYTEST) $(ACCEPTANCE)
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .

@@ -32,12 +32,14 @@ VERBS: dict[str, tuple[str, str]] = {
     "revert": ("cli.record:revert", "Take part of the fleet back to what it was."),
     "report": ("cli.record:report", "Clusters that break the declared standards."),
     "serve": ("cli.serve:serve", "Serve the fleet over GraphQL."),
+    "render": ("cli.render:render", "Keep a git repository equal to what should run."),
+    "bundle": ("cli.bundle:bundle", "Everything one cluster runs, as one archive."),
     "verify": ("cli.upkeep:verify", "Prove that log, facts and index agree."),
     "backup": ("cli.upkeep:backup", "Copy the store to a file, while it is in use."),
     "restore": ("cli.upkeep:restore", "Replace the store by a backup."),
     "compact": ("cli.upkeep:compact", "Archive and drop old changesets."),
     "generate": ("cli.generate:generate", "Write a sample fleet as JSON lines."),
-    "demo": ("cli.demo:demo", "A sample fleet, asked, explained, changed, undone, served."),
+    "demo": ("cli.demo:demo", "A sample fleet, asked, explained, changed, rendered, served."),
 }
 """Where each verb lives, and its line of help. A test holds the two homes of a line equal."""
 

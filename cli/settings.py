@@ -18,6 +18,14 @@ from graph.model.command import COMMANDS_MAX
 from graph.model.errors import Invalid
 from graph.model.names import did_you_mean, nearest, quoted
 from graph.settings import GraphSettings
+from renderer.serve.settings import ArtifactSettings, ServeSettings
+from renderer.settings import (
+    FormatSettings,
+    GitSettings,
+    RenderSettings,
+    SourceSettings,
+    TemplateSettings,
+)
 
 PREFIX = "TRELLIS_"
 FOR_TESTS = "TRELLIS_TEST_"
@@ -97,6 +105,10 @@ class DemoSettings(Section):
         default=60_000, ge=1, le=1_000_000, description="Clusters in the demo's fleet."
     )
     directory: str = Field(default=".demo", description="Where the demo keeps its store.")
+    gitops: str = Field(
+        default="gitops",
+        description="The bare git repository in which the demo leaves what it renders.",
+    )
 
 
 def _user() -> str:
@@ -118,6 +130,30 @@ def _auth() -> AuthSettings:
     return AuthSettings.model_validate({})
 
 
+def _source() -> SourceSettings:
+    return SourceSettings.model_validate({})
+
+
+def _render() -> RenderSettings:
+    return RenderSettings.model_validate({})
+
+
+def _format() -> FormatSettings:
+    return FormatSettings.model_validate({})
+
+
+def _artifact() -> ArtifactSettings:
+    return ArtifactSettings.model_validate({})
+
+
+def _served() -> ServeSettings:
+    return ServeSettings.model_validate({})
+
+
+def _template() -> TemplateSettings:
+    return TemplateSettings.model_validate({})
+
+
 class Settings(Section):
     """Everything that can be set."""
 
@@ -133,6 +169,19 @@ class Settings(Section):
     telemetry: TelemetrySettings = Field(
         default_factory=TelemetrySettings, description="What it tells about itself."
     )
+    source: SourceSettings = Field(
+        default_factory=_source, description="The API that a worker follows."
+    )
+    render: RenderSettings = Field(default_factory=_render, description="What it publishes.")
+    format: FormatSettings = Field(default_factory=_format, description="What reconcilers read.")
+    template: TemplateSettings = Field(
+        default_factory=_template, description="How much a template may take."
+    )
+    git: GitSettings = Field(default_factory=GitSettings, description="Where it publishes to git.")
+    artifact: ArtifactSettings = Field(
+        default_factory=_artifact, description="Artifacts of what is published."
+    )
+    serve: ServeSettings = Field(default_factory=_served, description="How they are served.")
     load: LoadSettings = Field(default_factory=LoadSettings, description="Loading files.")
     demo: DemoSettings = Field(default_factory=DemoSettings, description="The demo.")
 

@@ -1,10 +1,14 @@
-"""The only chooser of adapters: a store URL becomes a store, and a store an engine."""
+"""The only chooser of adapters: a store URL becomes a store, and a store an engine.
+
+What a worker publishes to, and what it follows, is chosen here as well.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncGenerator
+import time
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -19,6 +23,8 @@ from graph.start import Progress
 from graph.store.embedded import EmbeddedStore
 from graph.store.port import Store
 from graph.trace import Trace, untraced
+from renderer.source.port import Source
+from renderer.tree import Publisher
 
 EMBEDDED = "sqlite"
 NEO4J = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
@@ -163,3 +169,73 @@ def _refuse_secrets(url: str) -> None:
             "the store URL carries a user or password",
             hint="set TRELLIS_NEO4J_USER and TRELLIS_NEO4J_PASSWORD instead",
         )
+
+
+@asynccontextmanager
+async def open_source(settings: Settings, *, here: bool) -> AsyncGenerator[Source]:
+    """What a worker follows: the API the settings name, or the fleet of the store itself."""
+    if not here:
+        from renderer.source.socket import SocketSource
+
+        yield SocketSource(settings.source)
+        return
+    from renderer.source.engine import EngineSource
+
+    async with open_engine(settings) as engine:
+        most = settings.source.reasons_max
+        yield EngineSource(engine, reasons_max=most, reporting=False)  # it is opened for reading
+
+
+def open_output(settings: Settings) -> tuple[Publisher, Callable[[], object] | None]:
+    """Where a worker publishes, and the upkeep that needs now and then."""
+    kind, _, place = settings.render.output.partition(":")
+    if kind == "dir" and place:
+        from renderer.publish.directory import DirectoryPublisher
+
+        return DirectoryPublisher.open(Path(place)), None
+    if kind == "git" and place:
+        return _open_git(settings, *_branch(place))
+    raise Invalid(
+        f"{quoted(settings.render.output)} is nowhere to publish",
+        hint="write git:PATH_OR_URL#BRANCH, or dir:PATH",
+    )
+
+
+def _branch(place: str) -> tuple[str, str]:
+    place, hash_, branch = place.rpartition("#")
+    return (place, branch) if hash_ else (branch, "main")
+
+
+def _open_git(
+    settings: Settings, place: str, branch: str
+) -> tuple[Publisher, Callable[[], object]]:
+    from renderer.git.access import Access, Identity, Limits, Signing
+    from renderer.publish.git import GitPublisher
+
+    git = settings.git
+    signing = None
+    if git.signing_key:
+        signing = Signing(git.signing_key, git.signing_format, _path(git.signing_home))
+    opened = GitPublisher.open(
+        place,
+        now=lambda: int(time.time()),
+        branch=branch,
+        mirror=Path(git.mirror),
+        identity=Identity(git.name, git.email, signing),
+        access=Access(
+            git.credential_helper,
+            _path(git.key_file),
+            _path(git.known_hosts),
+            _path(git.ca_file),
+        ),
+        limits=Limits(
+            command_timeout_seconds=git.command_seconds,
+            transfer_timeout_seconds=git.transfer_seconds,
+            attempts_max=git.tries_max,
+        ),
+    )
+    return opened, opened.tidy
+
+
+def _path(text: str) -> Path | None:
+    return Path(text) if text else None

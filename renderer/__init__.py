@@ -1,5 +1,5 @@
 """The worker that turns changes into GitOps overlays, and the house's one reader of YAML.
 
-``canonical`` is here because files of commands and printed answers need it. The worker, its
-plans, templates, formats and publishers are still to come.
+It follows what runs where, plans against what is already published, and publishes exactly what
+differs: output and cursor together. Nobody here asks which clusters; that was answered before.
 """

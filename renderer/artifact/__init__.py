@@ -1,0 +1,1 @@
+"""What is published, packed: an OCI artifact for each overlay and cluster, an archive to carry."""

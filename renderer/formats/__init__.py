@@ -1,0 +1,1 @@
+"""How each reconciler is told what to run: one module for each."""

@@ -1,0 +1,161 @@
+"""Overlays: the files of one distinct configuration, made of a definition and composed values.
+
+A base application's overlay states values as kustomize data and points at the owner's base. A
+template application's is rendered in the sandbox, read back, and written as data. Both depend on
+the configuration alone; what lies in the tree only decides whether they can be made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from graph.model.errors import TrellisError
+from graph.model.values import Value
+from graph.model.workload import Application, Base, Namespace, Template
+from renderer import paths
+from renderer.failure import Failure, Unrenderable, failure_of
+from renderer.formats.ansible import (
+    VARS,
+    host_overlay,
+    overlay_vars,
+    role_of,
+    runs_on_hosts,
+    runs_on_hosts_alone,
+)
+from renderer.objects.namespace import reserved_namespaces
+from renderer.overlay.binding import WrongValue
+from renderer.overlay.owners import Owners, Read
+from renderer.overlay.rendered import Pattern
+from renderer.overlay.stated import Recipe
+from renderer.sandbox.answers import Objects
+from renderer.sandbox.parent import Sandbox
+from renderer.settings import FormatSettings
+from renderer.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """An application as some clusters run it."""
+
+    application: Application
+    namespace: Namespace
+    key: str
+    layers: tuple[str, ...]
+    values: Mapping[str, Value]
+
+
+Files = Mapping[str, bytes]
+"""Content by name, right below the overlay's directory."""
+Made = tuple[Configuration, Files | Failure]
+
+
+class Overlays:
+    """Makes overlays. One that fails fails alone."""
+
+    def __init__(self, sandbox: Sandbox, settings: FormatSettings | None = None) -> None:
+        self._sandbox = sandbox
+        self._reserved = reserved_namespaces(settings or FormatSettings())
+        self._read: Read = {}
+
+    def render(self, configurations: Sequence[Configuration], tree: Tree) -> Iterator[Made]:
+        """The files of each configuration or why there are none, in an order of its own."""
+        templated: list[Configuration] = []
+        recipes: dict[int, Recipe] = {}
+        owners = Owners(tree, self._read)
+        for each in configurations:
+            if (refusal := _refusal(each, self._reserved)) is not None:
+                yield each, refusal
+                continue
+            if isinstance(each.application.source, Template):
+                templated.append(each)
+                continue
+            application = each.application
+            if runs_on_hosts_alone(application):
+                yield each, _for_hosts(each, tree)
+                continue
+            if id(application) not in recipes:
+                recipes[id(application)] = Recipe(application, each.namespace, owners)
+            yield each, _stated(each, recipes[id(application)])
+        yield from self._rendered(templated)
+
+    def _rendered(self, configurations: Sequence[Configuration]) -> Iterator[Made]:
+        patterns: dict[int, Pattern] = {}
+        wanted: list[tuple[Configuration, Pattern]] = []
+        for each in configurations:
+            application = each.application
+            if id(application) not in patterns:
+                patterns[id(application)] = Pattern(application, each.namespace, _RESERVED)
+            pattern = patterns[id(application)]
+            if pattern.refusal is not None:
+                yield each, pattern.refusal
+            else:
+                wanted.append((each, pattern))
+        answers = self._sandbox.run(pattern.job(each.key, each.values) for each, pattern in wanted)
+        for (each, pattern), answer in zip(wanted, answers, strict=True):
+            yield each, _collected(each, pattern, answer)
+
+
+_RESERVED = {paths.KUSTOMIZATION, VARS}
+
+
+def _refusal(configuration: Configuration, reserved: Container[str]) -> Failure | None:
+    """Why it may not be made, whatever it is made of."""
+    name = configuration.namespace.name
+    if name not in reserved:
+        return None
+    return Failure(
+        f"the namespace {name} is where reconcilers, or the renderer, keep objects of their own",
+        "move the application to another namespace",
+    )
+
+
+def _stated(configuration: Configuration, recipe: Recipe) -> Files | Failure:
+    try:
+        written = recipe.kustomization(configuration.key, configuration.values)
+        return {paths.KUSTOMIZATION: written, **_variables(configuration)}
+    except WrongValue as error:
+        return _blamed(configuration, error.failure)
+    except (Unrenderable, TrellisError) as error:
+        return failure_of(error)
+
+
+def _for_hosts(configuration: Configuration, tree: Tree) -> Files | Failure:
+    """The overlay of what no cluster runs."""
+    application, namespace = configuration.application, configuration.namespace
+    try:
+        role = role_of(application)
+        if tree.identity(f"{role}/tasks") is None:
+            return Failure(
+                f"there is no {role}/tasks",
+                hint="push the role to the repository, or correct the path in the definition",
+            )
+        return host_overlay(application, namespace, configuration.key, configuration.values)
+    except (Unrenderable, TrellisError) as error:
+        return failure_of(error)
+
+
+def _collected(
+    configuration: Configuration, pattern: Pattern, answer: Objects | Failure
+) -> Files | Failure:
+    if isinstance(answer, Failure):
+        return _blamed(configuration, answer)
+    try:
+        return pattern.files(configuration.key, answer)
+    except Unrenderable as error:
+        return _blamed(configuration, error.failure)
+
+
+def _blamed(configuration: Configuration, failure: Failure) -> Failure:
+    """The failure, with the layer where there is only one it can be."""
+    layers = configuration.layers
+    return replace(failure, layer=layers[0]) if len(layers) == 1 else failure
+
+
+def _variables(configuration: Configuration) -> Files:
+    """What hosts read, where there is a role for them."""
+    application = configuration.application
+    if not runs_on_hosts(application) or not isinstance(application.source, Base):
+        return {}
+    given = overlay_vars(application, configuration.namespace, configuration.values)
+    return {VARS: given}

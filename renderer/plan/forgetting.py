@@ -1,0 +1,43 @@
+"""What is kept only while somebody needs it: definitions that are gone, and what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from graph.model.ref import Kind, Ref
+from renderer.plan.directories import Books
+from renderer.plan.held import FLEET
+
+
+def forget_undefined(books: Books, gone: Iterable[Ref]) -> None:
+    """Definitions that are gone go, once no line needs them."""
+    catalogue, lines, held = books.catalogue, books.lines, books.held
+    for ref in gone:
+        name = str(ref.key)
+        match ref.kind:
+            case Kind.APPLICATION:
+                held.of(name).undefined = True
+            case Kind.NAMESPACE:
+                held.namespaces.add(name)
+            case _:
+                catalogue.policies.drop(name)
+    for name in held.applications():
+        if held.of(name).undefined and not lines.of_application(name).places:
+            held.drop(name)
+            catalogue.applications.drop(name)
+    for name in sorted(held.namespaces):
+        if not lines.of_namespace(name).places:
+            held.namespaces.discard(name)
+            catalogue.namespaces.drop(name)
+
+
+def forget_failures(books: Books) -> None:
+    """What nobody wants is not tried again."""
+    for name in books.held.applications():
+        holding = books.held.of(name)
+        if name == FLEET or not holding.failed:
+            continue
+        wanted = {key for _, key in books.lines.of_application(name).places}
+        wanted |= {wish.key for wish in holding.waiting.values()}
+        for place in [each for each in holding.failed if each.rpartition("/")[2] not in wanted]:
+            del holding.failed[place]

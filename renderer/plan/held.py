@@ -1,0 +1,245 @@
+"""What is not published as it should be, why, and since when; and what is needed to go on.
+
+Four things can be held, each of one application and none of them anybody else's business:
+
+- *blocked*: the core says that it cannot run there as defined; the line stays.
+- *failed*: an overlay does not render; its last good files stay, and it is tried again.
+- *waiting*: a line wants an overlay that never rendered; the line before stays.
+- *wave*: more lines would go at once than anybody agreed to; they stay until that is confirmed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import orjson
+
+from graph.model.names import counted
+from graph.model.values import Value
+from renderer import paths
+from renderer.failure import Failure
+from renderer.plan.sheet import Sheet
+from renderer.publication import HeldBack
+
+_ROOT = ".trellis/held"
+_NAMESPACES = ".trellis/held/namespaces.json"
+_WHY = "what is held has changed"
+FLEET = ""
+"""In place of an application's name: the fleet's own settings."""
+
+Reasons = tuple[tuple[str, str], ...]
+"""Kinds of reason and what is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An overlay that does not render, with all that is needed to try again."""
+
+    layers: tuple[str, ...]
+    values: Mapping[str, Value]
+    failure: Failure
+    since: int = 0
+    """The revision at which it began; nought until the step has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A line that wants an overlay that never rendered."""
+
+    key: str
+    reconciler: str
+    policies: tuple[str, ...]
+    late: Mapping[str, Value]
+
+
+@dataclass(slots=True)
+class Holding:
+    """What is held of one application."""
+
+    blocked: dict[str, tuple[Reasons, int]] = field(default_factory=dict[str, tuple[Reasons, int]])
+    """By cluster; since which revision."""
+    failed: dict[str, Failed] = field(default_factory=dict[str, Failed])
+    """By key; of what tells a reconciler by reconciler/key."""
+    waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
+    """By cluster."""
+    wave: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
+    """Cause by cluster; since which revision."""
+    undefined: bool = False
+    """Its definition is gone and is kept for the lines that are left."""
+
+    def __bool__(self) -> bool:
+        return bool(self.blocked or self.failed or self.waiting or self.wave or self.undefined)
+
+    def settle(self, cluster: str) -> None:
+        """There is a new line, or none: whatever was held about it is over."""
+        self.blocked.pop(cluster, None)
+        self.waiting.pop(cluster, None)
+        self.wave.pop(cluster, None)
+
+    def forget(self, clusters: Iterable[str]) -> None:
+        """Lines are said to go: they neither wait nor are blocked any more."""
+        for cluster in clusters if self.blocked or self.waiting else ():
+            self.blocked.pop(cluster, None)
+            self.waiting.pop(cluster, None)
+
+    def date(self, revision: int) -> None:
+        """What is new began at ``revision``."""
+        for key, each in self.failed.items():
+            if not each.since:
+                self.failed[key] = replace(each, since=revision)
+        self.blocked = {name: (why, at or revision) for name, (why, at) in self.blocked.items()}
+        self.wave = {name: (why, at or revision) for name, (why, at) in self.wave.items()}
+
+    def told(self, application: str) -> Iterator[dict[str, Any]]:
+        """For people: what is held, by reason."""
+        for place, each in sorted(self.failed.items()):
+            reconciler, _, key = place.rpartition("/")
+            waiting = sum(
+                1
+                for wish in self.waiting.values()
+                if wish.key == key and reconciler in ("", wish.reconciler)
+            )
+            row = _row(application, "failed", each.failure.message, waiting, each.since)
+            failure = {name: value for name, value in asdict(each.failure).items() if value}
+            yield row | {"overlay": place} | failure
+        groups: dict[tuple[Reasons, int], int] = defaultdict(int)
+        for held in self.blocked.values():
+            groups[held] += 1
+        for (reasons, since), clusters in sorted(groups.items()):
+            message = "; ".join(message for _, message in reasons)
+            yield _row(application, "blocked", message, clusters, since)
+        if self.wave:
+            since = min(since for _, since in self.wave.values())
+            message = (
+                f"{counted(len(self.wave), 'line')} would go at once and nobody agreed to that"
+            )
+            hint = f"look why, then confirm with trellis render --confirm {application}"
+            yield _row(application, "wave", message, len(self.wave), since) | {"hint": hint}
+
+
+def _row(application: str, reason: str, message: str, clusters: int, since: int) -> dict[str, Any]:
+    return {
+        "application": application,
+        "reason": reason,
+        "message": message,
+        "clusters": clusters,
+        "since": since,
+    }
+
+
+class Held:
+    """What is held, by application; read when it is first asked for."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self._sheet = sheet
+        names = sheet.names(f"{_ROOT}/apps")
+        self._of: dict[str, Holding] = {}
+        for name in names:
+            self._load(name.removesuffix(".json"))
+        if sheet.read(_path(FLEET)) is not None:
+            self._load(FLEET)
+        kept = sheet.read(_NAMESPACES)
+        self.namespaces: set[str] = set(orjson.loads(kept)) if kept else set()
+        """Namespaces whose definition is gone and is kept for the lines that are left."""
+
+    def __contains__(self, application: str) -> bool:
+        return application in self._of
+
+    def of(self, application: str) -> Holding:
+        """What is held of an application."""
+        return self._of.setdefault(application, Holding())
+
+    def drop(self, application: str) -> None:
+        """An application is gone, and whatever was held of it."""
+        self._of[application] = Holding()
+
+    def move(self, cluster: str, reconciler: str, policies: tuple[str, ...]) -> None:
+        """A cluster is told of: what waits for it is written as that says."""
+        for holding in self._of.values():
+            wish = holding.waiting.get(cluster) if holding.waiting else None
+            if wish is not None:
+                wish = replace(wish, reconciler=reconciler, policies=policies)
+                holding.waiting[cluster] = wish
+
+    def applications(self) -> list[str]:
+        """Those of which something is held."""
+        return sorted(name for name, holding in self._of.items() if holding)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """For people: everything that is held."""
+        return [row for name in sorted(self._of) for row in self._of[name].told(name)]
+
+    def held_back(self) -> tuple[HeldBack, ...]:
+        """As it is reported."""
+        return tuple(
+            HeldBack(
+                row["application"], row["reason"], row["message"], row["clusters"], row["since"]
+            )
+            for row in self.rows()
+        )
+
+    def save(self, revision: int) -> None:
+        """Write everything down; what is new began at ``revision``."""
+        for name, holding in self._of.items():
+            holding.date(revision)
+            if holding:
+                self._sheet.write(_path(name), orjson.dumps(_written(holding)) + b"\n", _WHY)
+            else:
+                self._sheet.remove(_path(name), "nothing is held any more")
+        if self.namespaces:
+            self._sheet.write(_NAMESPACES, orjson.dumps(sorted(self.namespaces)) + b"\n", _WHY)
+        else:
+            self._sheet.remove(_NAMESPACES, "nothing is held any more")
+        style = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        self._sheet.write(paths.HELD, orjson.dumps({"held": self.rows()}, option=style), _WHY)
+
+    def _load(self, name: str) -> None:
+        content = self._sheet.read(_path(name))
+        assert content is not None, "it was listed"
+        self._of[name] = _read(orjson.loads(content))
+
+
+def _path(application: str) -> str:
+    return f"{_ROOT}/apps/{application}.json" if application else f"{_ROOT}/fleet.json"
+
+
+def _written(holding: Holding) -> dict[str, Any]:
+    return {
+        "blocked": [
+            {"reasons": reasons, "since": since, "clusters": clusters}
+            for (reasons, since), clusters in sorted(_grouped(holding.blocked.items()).items())
+        ],
+        "failed": {key: asdict(each) for key, each in sorted(holding.failed.items())},
+        "waiting": {name: asdict(each) for name, each in sorted(holding.waiting.items())},
+        "wave": [
+            {"cause": cause, "since": since, "clusters": clusters}
+            for (cause, since), clusters in sorted(_grouped(holding.wave.items()).items())
+        ],
+        "undefined": holding.undefined,
+    }
+
+
+def _grouped(held: Iterable[tuple[str, Any]]) -> dict[Any, list[str]]:
+    found: dict[Any, list[str]] = defaultdict(list)
+    for cluster, what in sorted(held):
+        found[what].append(cluster)
+    return found
+
+
+def _read(held: dict[str, Any]) -> Holding:
+    found = Holding(undefined=held["undefined"])
+    for each in held["blocked"]:
+        reasons = tuple((kind, message) for kind, message in each["reasons"])
+        found.blocked.update(dict.fromkeys(each["clusters"], (reasons, each["since"])))
+    for key, each in held["failed"].items():
+        failure = Failure(**each["failure"])
+        found.failed[key] = Failed(tuple(each["layers"]), each["values"], failure, each["since"])
+    for cluster, each in held["waiting"].items():
+        policies = tuple(each["policies"])
+        found.waiting[cluster] = Waiting(each["key"], each["reconciler"], policies, each["late"])
+    for each in held["wave"]:
+        found.wave.update(dict.fromkeys(each["clusters"], (each["cause"], each["since"])))
+    return found

@@ -1,0 +1,1 @@
+"""The work itself: a source is followed, planned and published, for ever or once."""
