@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 
-from bench import facets, fanout, graphql, load, selectors, start, updates, workloads
+from bench import facets, fanout, graphql, load, render, selectors, start, updates, workloads
 from bench.report import shown, update
 from bench.result import record, write
 from bench.scale import FULL, QUICK, Measured, Scale
@@ -21,6 +21,7 @@ BENCHMARKS: dict[str, Callable[[Scale], Measured]] = {
     "graphql": graphql.run,
     "fanout": fanout.run,
     "workloads": workloads.run,
+    "render": render.run,
 }
 """In this order: the stores that ``load`` fills serve those after it."""
 

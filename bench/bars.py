@@ -219,6 +219,49 @@ BARS = (
         "Trellis",
         "us",
     ),
+    *(
+        Bar(
+            "render",
+            f"everything rendered over a change to {touches}",
+            limit,
+            True,
+            rf"{touches}: .*, 100 applications, {SMALL}",
+            "everything anew",
+        )
+        for touches, limit in (("1 cluster", 1_000), ("100 clusters", 100), ("5,000 clusters", 5))
+    ),
+    Bar(
+        "render",
+        "pointers written for another version of an application",
+        0,
+        False,
+        rf"pointers written, all clusters: .*, 100 applications, {SMALL}",
+        "Trellis",
+        "files",
+    ),
+    *(
+        Bar(
+            "render",
+            f"{what} of one materialised file per assignment, over ours",
+            limit,
+            True,
+            rf"{what}, 100 applications, {SMALL}",
+            "one file per assignment",
+        )
+        for what, limit in (("files", 30), ("bytes", 15))
+    ),
+    *(
+        Bar(
+            "render",
+            f"fetched by a store that is {whose}",
+            limit,
+            False,
+            rf"fetched by a store, .*, 100 applications, {SMALL}",
+            f"artifacts, {whose}",
+            "kB",
+        )
+        for whose, limit in (("affected", 50), ("not affected", 0))
+    ),
 )
 
 

@@ -22,7 +22,7 @@ from graph.model.command import (
     DeclareLabel,
     RegisterCluster,
 )
-from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey
+from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey, Reconciler
 from graph.model.names import ClusterNumber, GroupNumber, Revision
 
 CURSOR = Cursor(Revision(1), "0" * CHAIN_DIGITS)
@@ -93,6 +93,7 @@ def _cluster(command: RegisterCluster, made: Facts) -> Cluster:
         name=command.name,
         title=command.title,
         kind=command.kind,
+        reconciler=command.reconciler or Reconciler.FLUX,
         labels=dict(sorted(command.labels.items())),
         memberships=tuple(sorted({made.groups[path] for path in command.groups})),
         capacity=command.capacity,

@@ -24,6 +24,13 @@ class Scale:
     """Commits of one caller; many callers make several times as many."""
     subscribers: int = 1_000
     """Most who follow at a time."""
+    applications: int = 100
+    """Of the fleet that is rendered."""
+    paced_clusters: int = 6_000
+    paced_applications: int = 20
+    """Of the smaller one that mutations are made on."""
+    pace_seconds: float = 8.0
+    """How long mutations are made at each rate."""
     node: bool = True
     """Whether to compare with servers on Node."""
     neo4j: bool = True
@@ -44,6 +51,10 @@ QUICK = Scale(
     starts=1,
     commits=80,
     subscribers=100,
+    applications=20,
+    paced_clusters=600,
+    paced_applications=8,
+    pace_seconds=1.0,
     neo4j=False,
 )
 
