@@ -1,4 +1,4 @@
-"""The demo: a sample fleet in an embedded store, asked, explained, changed, undone and served.
+"""The demo: a sample fleet in an embedded store, asked, explained, changed, rendered and served.
 
 Times are medians of repeated calls in this process, with the engine's memory of earlier answers
 switched off: what is timed is the work, not the remembering.
@@ -17,13 +17,16 @@ from pathlib import Path
 
 import click
 
+from cli.demo_gitops import check_repository, for_demo, remove_repository, tell_in_git
 from cli.demo_queries import QUERIES
+from cli.demo_story import is_begun, is_told
 from cli.documents import Placed
 from cli.loading import load_commands
 from cli.output import at_revision, columns, share_of
 from cli.progress import progress
 from cli.reasons import reasons
 from cli.sample import SEED_SENTENCE, reference_selectors, sample
+from cli.sample_workload import chapters
 from cli.session import group_named
 from cli.settings import Settings, StoreSettings, read_settings
 from cli.wiring import embedded_path, open_engine
@@ -51,12 +54,12 @@ QUESTIONS = (
 )
 
 
-@click.command(short_help="A sample fleet, asked, explained, changed, undone, served.")
+@click.command(short_help="A sample fleet, asked, explained, changed, rendered, served.")
 @click.option("--clusters", type=click.IntRange(100, 1_000_000), help="How large. [default: 60000]")
 @click.option("--fresh", is_flag=True, help="Build the fleet anew even if it is there.")
 @click.option("--serve/--no-serve", default=True, help="Serve the fleet at the end, or not.")
 def demo(clusters: int | None, fresh: bool, serve: bool) -> None:
-    """A sample fleet in an embedded store: asked, explained, changed, undone and served."""
+    """A sample fleet in an embedded store: asked, explained, changed, rendered and served."""
     settings = read_settings()
     size = clusters or settings.demo.clusters
     settings = _demo_settings(settings)
@@ -67,8 +70,10 @@ def demo(clusters: int | None, fresh: bool, serve: bool) -> None:
 
 async def _demo(settings: Settings, clusters: int, *, fresh: bool) -> None:
     bounds = settings.graph.model_copy(update={"answers_kept_max": 0, "selectors_kept_max": 0})
+    check_repository(settings)
     if fresh or not _file(settings).exists() or not await _is_complete(settings, clusters):
         _remove(settings)
+        remove_repository(settings)
         async with open_engine(settings, write=True, create=True, bounds=bounds) as engine:
             await _build(engine, clusters)
     started = time.perf_counter()
@@ -83,6 +88,7 @@ async def _demo(settings: Settings, clusters: int, *, fresh: bool) -> None:
         await _explain(engine)
         _count(engine)
         await _change_and_undo(engine)
+        await tell_in_git(engine, settings, ACTOR)
         await _verify(engine)
     click.echo(_next(settings))
 
@@ -100,8 +106,10 @@ def _serve(settings: Settings) -> None:
 
 async def _is_complete(settings: Settings, clusters: int) -> bool:
     async with open_engine(settings) as engine:
-        complete = engine.view.saved_selector(MARK) is not None
-        return complete and len(engine.view.everything()) == clusters
+        view = engine.view
+        complete = view.saved_selector(MARK) is not None and bool(view.workload.assignments)
+        stores = len(view.everything()) - is_begun(view)
+        return complete and stores == clusters and is_begun(view) == is_told(view)
 
 
 async def _build(engine: Engine, clusters: int) -> None:
@@ -116,11 +124,14 @@ async def _build(engine: Engine, clusters: int) -> None:
             salt="",
             advance=advance,
         )
+    for chapter in chapters():
+        await engine.execute(Batch(chapter.commands, ACTOR, chapter.reason))
     save = SaveSelector(MARK, SEED_SENTENCE, "The seed sentence")
     await engine.execute(Batch((save,), ACTOR, "the fleet is complete"))
     seconds = time.perf_counter() - started
     click.echo(
-        f"loaded {loaded.commands:,} commands in {loaded.batches:,} batches, {seconds:.1f} s"
+        f"loaded {loaded.commands:,} commands in {loaded.batches:,} batches, and what the fleet"
+        f" runs, in {seconds:.1f} s"
     )
 
 
@@ -228,7 +239,7 @@ def _demo_settings(settings: Settings) -> Settings:
     directory = Path(settings.demo.directory)
     directory.mkdir(parents=True, exist_ok=True)
     store = StoreSettings(url=f"sqlite:///{directory / 'fleet.db'}")
-    return settings.model_copy(update={"store": store})
+    return for_demo(settings.model_copy(update={"store": store}))
 
 
 def _file(settings: Settings) -> Path:

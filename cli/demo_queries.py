@@ -1,4 +1,4 @@
-"""Three queries worth pasting: counts along the business, one cluster explained, time travel."""
+"""Four queries worth pasting: counts, one cluster explained, time travel, and what is in git."""
 
 from __future__ import annotations
 
@@ -40,6 +40,17 @@ QUERIES: Final = (
   before: fleet(asOf: 1) { revision clusters { totalCount } }
   now: fleet { revision clusters { totalCount } }
   changesets(first: 3) { nodes { revision at actor reason changeCount } }
+}""",
+    ),
+    (
+        "what the newest store runs, with which values, and whether all of that is in git",
+        """{
+  fleet {
+    cluster(name: "us-northeast-ny-buffalo") {
+      effective { applications { name status configuration values lateBound { key value } } }
+    }
+  }
+  publications { name revision commit behind held { application reason message } }
 }""",
     ),
 )

@@ -26,7 +26,14 @@ from cli.sample_catalogue import (
 )
 from cli.sample_geography import City, geography
 from graph.model.command import Command, CreateGroup, CreateHierarchy, DeclareLabel, RegisterCluster
-from graph.model.inventory import Capacity, LabelType, LabelValue, Mode
+from graph.model.inventory import (
+    Capacity,
+    ClusterKind,
+    LabelType,
+    LabelValue,
+    Mode,
+    Reconciler,
+)
 
 SEED_SENTENCE = (
     "/franchise/corporate and size = large and /geo/us/northeast and lanes >= 2"
@@ -203,8 +210,12 @@ class _Town:
             "store": store,
             "ring": _RINGS.draw(random),
         }
+        reconciler = self.city.region.reconciler
+        on_hosts = reconciler is Reconciler.ANSIBLE
         return RegisterCluster(
             name=f"{self.prefix}-{ordinal:05d}",
+            kind=ClusterKind.HOST if on_hosts else ClusterKind.KUBERNETES,
+            reconciler=reconciler,
             labels=labels,
             groups=(place, owner, *self.shared, *self._equipment(size)),
             capacity=_CAPACITY[size],

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from graph.model.inventory import Reconciler
+
 
 @dataclass(frozen=True, slots=True)
 class Region:
@@ -23,10 +25,13 @@ class Region:
     """Sells swimsuits all year; the others sell snow gear."""
     cities: bool = True
     """False where sites lie right below the region."""
+    reconciler: Reconciler | None = None
+    """What keeps its stores up if it is not Flux; where it is Ansible, they are hosts."""
 
 
 _EAST, _MIDDLE = "America/New_York", "America/Chicago"
 _MOUNTAIN, _COAST = "America/Denver", "America/Los_Angeles"
+_ARGOCD, _ANSIBLE = Reconciler.ARGOCD, Reconciler.ANSIBLE
 
 REGIONS = (
     Region("/geo/us/northeast/ny", "New York", 48, _EAST),
@@ -64,7 +69,7 @@ REGIONS = (
     Region("/geo/us/west/nv", "Nevada", 9, _COAST, warm=True),
     Region("/geo/us/west/ut", "Utah", 8, _MOUNTAIN),
     Region("/geo/us/west/hi", "Hawaii", 4, "Pacific/Honolulu", warm=True),
-    Region("/geo/us/west/ak", "Alaska", 3, "America/Anchorage"),
+    Region("/geo/us/west/ak", "Alaska", 3, "America/Anchorage", reconciler=_ANSIBLE),
     Region("/geo/us/pr", "Puerto Rico", 5, "America/Puerto_Rico", "es", warm=True),
     Region("/geo/ca/on", "Ontario", 26, "America/Toronto"),
     Region("/geo/ca/qc", "Quebec", 16, "America/Toronto", "fr"),
@@ -73,14 +78,24 @@ REGIONS = (
     Region("/geo/mx/cmx", "Mexico City", 14, "America/Mexico_City", "es", warm=True),
     Region("/geo/mx/nle", "Nuevo Leon", 8, "America/Monterrey", "es", warm=True),
     Region("/geo/mx/jal", "Jalisco", 7, "America/Mexico_City", "es", warm=True),
-    Region("/geo/europe/uk/england", "England", 24, "Europe/London"),
-    Region("/geo/europe/uk/scotland", "Scotland", 6, "Europe/London"),
-    Region("/geo/europe/de/by", "Bavaria", 10, "Europe/Berlin", "de"),
-    Region("/geo/europe/de/nw", "North Rhine-Westphalia", 10, "Europe/Berlin", "de"),
-    Region("/geo/europe/fr", "France", 18, "Europe/Paris", "fr"),
+    Region("/geo/europe/uk/england", "England", 24, "Europe/London", reconciler=_ARGOCD),
+    Region("/geo/europe/uk/scotland", "Scotland", 6, "Europe/London", reconciler=_ARGOCD),
+    Region("/geo/europe/de/by", "Bavaria", 10, "Europe/Berlin", "de", reconciler=_ARGOCD),
+    Region(
+        "/geo/europe/de/nw", "North Rhine-Westphalia", 10, "Europe/Berlin", "de", reconciler=_ARGOCD
+    ),
+    Region("/geo/europe/fr", "France", 18, "Europe/Paris", "fr", reconciler=_ARGOCD),
     Region("/geo/asia/jp/kanto", "Kanto", 14, "Asia/Tokyo", "ja"),
     Region("/geo/asia/jp/kansai", "Kansai", 8, "Asia/Tokyo", "ja"),
-    Region("/geo/asia/sg", "Singapore", 3, "Asia/Singapore", warm=True, cities=False),
+    Region(
+        "/geo/asia/sg",
+        "Singapore",
+        3,
+        "Asia/Singapore",
+        warm=True,
+        cities=False,
+        reconciler=_ANSIBLE,
+    ),
 )
 
 TITLES = {

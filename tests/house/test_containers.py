@@ -6,18 +6,29 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
+import time
+from contextlib import closing
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import click
 import pytest
 import yaml
 from jsonschema.validators import validator_for
 
 from api.serving.healthy import URL
 from api.settings import ApiSettings
+from cli.main import trellis
+from cli.settings import read_settings
+from renderer.publish.git import GitPublisher
+from renderer.serve.settings import ServeSettings
+from renderer.tree import Told
 
 ROOT = Path(__file__).parents[2]
 APIS = ("api-1", "api-2")
+OURS = (*APIS, "prepare", "worker", "git")
 MODULE = "github.com/compose-spec/compose-go/v2"
 VERSION = "v2.16.2"
 SUM = "h1:pTp1DqQwJzFd85GzlWsSszKA1ABrV/ySqsClujIcWA8="
@@ -95,8 +106,8 @@ def test_two_api_processes_wait_for_a_healthy_neo4j_with_a_store_in_it(compose):
     assert "neo4j-data" in compose["volumes"]
 
 
-def test_the_api_has_no_rights_it_does_not_need(compose):
-    for name in (*APIS, "prepare"):
+def test_what_is_ours_has_no_rights_it_does_not_need(compose):
+    for name in OURS:
         service = compose["services"][name]
         assert service["read_only"] is True
         assert service["user"] == "10001:10001"
@@ -105,23 +116,80 @@ def test_the_api_has_no_rights_it_does_not_need(compose):
         assert service["tmpfs"] == ["/tmp"]
 
 
-def test_only_the_api_is_reachable_and_only_from_the_machine_itself(compose):
+def test_what_is_reachable_is_reachable_from_the_machine_itself_alone(compose):
     ports = {
         name: service["ports"]
         for name, service in compose["services"].items()
         if "ports" in service
     }
-    assert set(ports) == set(APIS)
-    assert all(re.fullmatch(r"127\.0\.0\.1:\d+:8000", each) for (each,) in ports.values())
-    assert len({each for (each,) in ports.values()}) == len(APIS)
+    inside = {"worker": ServeSettings().port, "git": 9418} | dict.fromkeys(APIS, ApiSettings().port)
+    assert set(ports) == set(inside)
+    for name, (each,) in ports.items():
+        assert re.fullmatch(rf"127\.0\.0\.1:\d+:{inside[name]}", each), name
+    assert len({each.split(":")[1] for (each,) in ports.values()}) == len(ports)
 
 
 def test_no_password_is_written_down_and_none_has_a_default(compose):
     text = (ROOT / "compose.yaml").read_text("utf-8")
-    assert re.findall(r"\$\{(\w+)(:.)", text) == [("TRELLIS_NEO4J_PASSWORD", ":?")]
+    needed = [("TRELLIS_NEO4J_PASSWORD", ":?"), ("TRELLIS_SOURCE_TOKEN", ":?")]
+    assert re.findall(r"\$\{(\w+)(:.)", text) == needed
     for name in APIS:
         assert compose["services"][name]["env_file"] == [".env"]
-    assert "/.env" in (ROOT / ".gitignore").read_text("utf-8").split()
+    kept_out = (ROOT / ".gitignore").read_text("utf-8").split()
+    assert {"/.env", "/store-tokens"} <= set(kept_out)
+
+
+def test_the_worker_is_given_nothing_but_what_it_needs(compose):
+    worker = compose["services"]["worker"]
+    assert "env_file" not in worker
+    given = {name: value for name, value in worker["environment"].items() if "$" not in value}
+    settings = read_settings(given | {"TRELLIS_SOURCE_TOKEN": "a-token"})
+    source = urlsplit(settings.source.url)
+    assert (source.scheme, source.hostname, source.port) == ("ws", "api-1", ApiSettings().port)
+    assert "NEO4J" not in "".join(worker["environment"])
+    assert settings.serve.tokens_file == f"/run/secrets/{worker['secrets'][0]}"
+    assert worker["healthcheck"]["test"][-1] == f"http://127.0.0.1:{ServeSettings().port}/readyz"
+    assert trellis.get_command(click.Context(trellis), worker["command"][0]) is not None
+
+
+def test_the_git_server_hands_out_what_the_worker_writes(compose):
+    worker, git = (compose["services"][name] for name in ("worker", "git"))
+    (written,), (read,) = worker["volumes"], git["volumes"]
+    assert read == written
+    assert written.split(":")[0] in compose["volumes"]
+    place = worker["environment"]["TRELLIS_RENDER_OUTPUT"].removeprefix("git:").partition("#")[0]
+    root = written.split(":")[1]
+    assert place.startswith(f"{root}/")
+    assert git["entrypoint"][-1] == root
+    assert git["healthcheck"]["test"][-1] == f"git://127.0.0.1{place.removeprefix(root)}"
+
+
+def test_the_git_server_as_it_is_started_hands_a_repository_out(compose, tmp_path):
+    repository = tmp_path / "served" / "gitops.git"
+    publisher = GitPublisher.open(str(repository), now=lambda: 0)
+    with closing(publisher):
+        draft = publisher.begin(publisher.head())
+        draft.write("fleet/x.yaml", b"x: 1\n")
+        draft.commit(Told("Something", "", "1.0", "1.0"))
+    service = compose["services"]["git"]
+    root, port = service["volumes"][0].split(":")[1], _free_port()
+    words = [each.replace(root, str(repository.parent)) for each in service["entrypoint"]]
+    words[2:2] = ["--listen=127.0.0.1", f"--port={port}"]
+    address = f"git://127.0.0.1:{port}/gitops.git"
+    daemon = subprocess.Popen(words, env=os.environ | service["environment"])
+    try:
+        _wait_for(port, daemon)
+        asked = [each.replace("git://127.0.0.1/gitops.git", address) for each in _check_of(service)]
+        subprocess.run(asked, check=True, timeout=30)
+        clone = ["git", "clone", "--quiet", address, str(tmp_path / "copy")]
+        subprocess.run(clone, check=True, timeout=30)
+        assert (tmp_path / "copy" / "fleet" / "x.yaml").read_text() == "x: 1\n"
+        assert _pushed(tmp_path / "copy", "a base of theirs") == 0
+        assert _pushed(tmp_path / "copy", "another past", "--amend") != 0
+        assert _said(repository, "log", "--format=%s", "main") == "a base of theirs\nSomething\n"
+    finally:
+        daemon.terminate()
+        daemon.wait(30)
 
 
 def test_stopping_leaves_time_to_drain(compose):
@@ -144,7 +212,8 @@ def test_the_image_runs_as_a_user_without_rights_and_checks_itself(dockerfile):
     (check,) = (line for line in final if line.startswith("HEALTHCHECK "))
     assert check.endswith('CMD ["python", "-m", "api.serving.healthy"]')
     assert final[-2:] == ['ENTRYPOINT ["trellis"]', 'CMD ["serve"]']
-    assert f"EXPOSE {ApiSettings().port}" in final
+    assert {f"EXPOSE {ApiSettings().port}", f"EXPOSE {ServeSettings().port}"} <= set(final)
+    assert any(" git " in line for line in final if line.startswith("RUN apt-get"))
     assert f":{ApiSettings().port}/" in URL
 
 
@@ -187,6 +256,42 @@ def _pins(path):
     blocks = re.split(r"\n(?=[a-z0-9])", path.read_text("utf-8").strip())
     heads = [block.partition(" \\\n") for block in blocks]
     return {head: sorted(re.findall(r"sha256:\w+", hashes)) for head, _, hashes in heads}
+
+
+def _pushed(copy, message, *how):
+    """How a push of one more commit ends, forced as somebody in a hurry would."""
+    person = ["-c", "user.name=Ana", "-c", "user.email=ana@example.com"]
+    commit = [*person, "commit", "--quiet", "--allow-empty", "--message", message, *how]
+    subprocess.run(["git", "-C", str(copy), *commit], check=True, timeout=30)
+    push = ["git", "-C", str(copy), "push", "--quiet", "--force", "origin", "HEAD:main"]
+    return subprocess.run(push, timeout=30, stderr=subprocess.DEVNULL, check=False).returncode
+
+
+def _said(repository, *words):
+    asked = ["git", "-C", str(repository), *words]
+    return subprocess.run(asked, check=True, timeout=30, capture_output=True, text=True).stdout
+
+
+def _check_of(service):
+    kind, *words = service["healthcheck"]["test"]
+    assert kind == "CMD"
+    return words
+
+
+def _free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def _wait_for(port, process):
+    until = time.monotonic() + 60
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 5).close()
+            return
+        except OSError:
+            assert process.poll() is None and time.monotonic() < until, "it does not listen"
+            time.sleep(0.02)
 
 
 def _give_up(missing):
