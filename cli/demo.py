@@ -61,17 +61,23 @@ QUESTIONS = (
 def demo(clusters: int | None, fresh: bool, serve: bool) -> None:
     """A sample fleet in an embedded store: asked, explained, changed, rendered and served."""
     settings = read_settings()
-    size = clusters or settings.demo.clusters
     settings = _demo_settings(settings)
-    asyncio.run(_demo(settings, size, fresh=fresh))
+    asyncio.run(_demo(settings, clusters, fresh=fresh))
     if serve:
         _serve(settings)
 
 
-async def _demo(settings: Settings, clusters: int, *, fresh: bool) -> None:
+async def _demo(settings: Settings, asked: int | None, *, fresh: bool) -> None:
     bounds = settings.graph.model_copy(update={"answers_kept_max": 0, "selectors_kept_max": 0})
     check_repository(settings)
-    if fresh or not _file(settings).exists() or not await _is_complete(settings, clusters):
+    there = await _complete(settings) if _file(settings).exists() else None
+    clusters = asked or (settings.demo.clusters if fresh or there is None else there)
+    if not fresh and there is not None and asked not in (None, there):
+        raise Invalid(
+            f"the demo's fleet has {there:,} clusters, and not {asked:,}",
+            hint="leave --clusters out to go on with it, or build it anew with --fresh",
+        )
+    if fresh or there is None:
         _remove(settings)
         remove_repository(settings)
         async with open_engine(settings, write=True, create=True, bounds=bounds) as engine:
@@ -104,12 +110,14 @@ def _serve(settings: Settings) -> None:
     run_server(settings.model_copy(update={"telemetry": quiet}))
 
 
-async def _is_complete(settings: Settings, clusters: int) -> bool:
-    async with open_engine(settings) as engine:
+async def _complete(settings: Settings) -> int | None:
+    """How many clusters the fleet has if it is whole; refused while somebody else uses it."""
+    async with open_engine(settings, write=True) as engine:
         view = engine.view
-        complete = view.saved_selector(MARK) is not None and bool(view.workload.assignments)
-        stores = len(view.everything()) - is_begun(view)
-        return complete and stores == clusters and is_begun(view) == is_told(view)
+        whole = view.saved_selector(MARK) is not None and bool(view.workload.assignments)
+        if not whole or is_begun(view) != is_told(view):
+            return None
+        return len(view.everything()) - is_begun(view)
 
 
 async def _build(engine: Engine, clusters: int) -> None:

@@ -87,11 +87,14 @@ def _begin(place: Path) -> None:
     """A repository with the owners' files in it, where there is none yet."""
     if _is_ours(place):
         return
-    git = Git(place.absolute())
-    place.mkdir(parents=True, exist_ok=True)
+    beside = place.with_name(f"{place.name}.new")  # what is interrupted is in nobody's way
+    shutil.rmtree(beside, ignore_errors=True)
+    beside.mkdir(parents=True)
+    git = Git(beside.absolute())
     git.ask("init", "--quiet", "--bare", "--template=", f"--initial-branch={BRANCH}")
     git.ask("fast-import", "--quiet", "--date-format=now", said=_owners_commit(base_files()))
-    (place / _DESCRIPTION).write_text(_OURS, "utf-8")
+    (beside / _DESCRIPTION).write_text(_OURS, "utf-8")
+    beside.replace(place)
 
 
 def _owners_commit(files: Mapping[str, bytes]) -> bytes:

@@ -78,6 +78,16 @@ def is_owned(path: str) -> bool:
     return parts[0] == "apps" and len(parts) > 2 and parts[2] in _OWNED_OF_APPLICATIONS
 
 
+def is_name(text: str) -> bool:
+    """Whether ``text`` may be an application's or a namespace's directory."""
+    return _NAME.fullmatch(text) is not None
+
+
+def is_key(text: str) -> bool:
+    """Whether ``text`` may be the directory of an overlay, or of what tells of one."""
+    return _KEY.fullmatch(text) is not None
+
+
 def _name(text: str) -> str:
     if not _NAME.fullmatch(text):
         raise _refused(text, "a name has lower-case letters, digits and dashes, 63 at most")

@@ -68,6 +68,8 @@ class Directories:
         """Reconcilers that were told in this step and of which keys, by application."""
         self._rendered: dict[str, set[str]] = defaultdict(set)
         """Keys of overlays made in this step, by application."""
+        self._wished = self._held.wished()
+        """What lines waited for before this step."""
         self._namespace_keys: dict[tuple[str, str, tuple[str, ...]], str] = {}
 
     def render(self, told: Iterable[Overlay]) -> None:
@@ -186,7 +188,8 @@ class Directories:
         changed = self._catalogue.applications.changed
         leaning = self._catalogue.leaning_on(changed) if changed else set[str]()
         leaning |= self._catalogue.inside(self._catalogue.namespaces.changed)
-        for name in (*leaning, *self._rendered, *self._tried):
+        everyone = filter(paths.is_name, self._sheet.names("apps") if self._fresh else ())
+        for name in (*leaning, *self._rendered, *self._tried, *self._wished, *everyone):
             self._lines.of_application(name)
         for name, count in self._lines.touched(APPLICATIONS).items():
             anew = self._fresh or name in leaning
@@ -198,6 +201,9 @@ class Directories:
     def _drop_unused(self, name: str, count: Count) -> None:
         """What no line leads to goes; overlays that a line waits for stay."""
         told, rendered = self._tried.get(name, set()), self._rendered.get(name, set())
+        rendered |= self._wished.get(name, set())
+        if self._fresh:
+            rendered |= set(filter(paths.is_key, self._sheet.names(f"apps/{name}/overlays")))
         gone = (count.before | told) - count.places.keys()
         for reconciler, key in gone:
             if reconciler:

@@ -145,6 +145,14 @@ class Held:
         self.namespaces: set[str] = set(orjson.loads(kept)) if kept else set()
         """Namespaces whose definition is gone and is kept for the lines that are left."""
 
+    def wished(self) -> dict[str, set[str]]:
+        """Keys of overlays that lines wait for, by application."""
+        return {
+            name: {wish.key for wish in holding.waiting.values()}
+            for name, holding in self._of.items()
+            if holding.waiting
+        }
+
     def __contains__(self, application: str) -> bool:
         return application in self._of
 

@@ -35,7 +35,10 @@ class Losing:
     def say(self, removed: RemovedLines) -> None:
         """Lines are said to go: they neither wait nor are blocked any more."""
         name = removed.application
-        self._going[name].update(dict.fromkeys(removed.clusters, removed.cause))
+        going = self._going[name]
+        for cluster in removed.clusters:
+            if going.get(cluster) is not Cause.PROHIBITED:  # a name may be said twice, as another's
+                going[cluster] = removed.cause
         if name in self._held:
             self._held.of(name).forget(removed.clusters)
 
@@ -75,15 +78,17 @@ class Losing:
     def take_away(self, pointer: Pointer, application: str, cause: Cause) -> None:
         """A line goes, or stays as part of a wave: one that began stays until it is confirmed."""
         name = pointer.cluster
+        holding = self._held.of(application) if application in self._held else None
+        if holding is not None and name in holding.blocked and cause is not Cause.PROHIBITED:
+            return  # it is wanted again, and only blocked
         confirmed = name in self._confirmed.get(application, ())
-        held = application in self._held and name in self._held.of(application).wave
-        waved = (held or application in self._waved) and not confirmed
-        if waved and cause is not Cause.PROHIBITED:
+        waved = application in self._waved or (holding is not None and name in holding.wave)
+        if waved and cause is not Cause.PROHIBITED and not confirmed:
             self._held.of(application).wave.setdefault(name, (str(cause), 0))
             return
         del pointer.lines[application]
-        if application in self._held:
-            self._held.of(application).wave.pop(name, None)
+        if holding is not None:
+            holding.wave.pop(name, None)
 
     def mark(self, pointer: Pointer, cause: Cause) -> None:
         """Say of held lines whether their cluster is gone; its name may be another's by now."""

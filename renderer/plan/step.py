@@ -209,6 +209,7 @@ class Step:
                 was if was is not None and was[0] == reasons else (reasons, 0)
             )
             holding.waiting.pop(cluster, None)
+            holding.wave.pop(cluster, None)  # it is wanted again
 
     def _miss(self) -> None:
         """What a snapshot did not tell of goes, unless it is blocked."""

@@ -99,11 +99,13 @@ def test_what_the_demo_says_to_look_at_is_there(
     assert run(bundle.split()) == 0
 
 
-def test_a_fleet_of_another_size_is_built_and_rendered_anew(
+def test_a_fleet_of_another_size_is_built_and_rendered_anew_when_told_so(
     capfd: pytest.CaptureFixture[str], place: Path
 ) -> None:
     assert run(["demo", "--no-serve", "--clusters", "300"]) == 0
-    assert run(["demo", "--no-serve", "--clusters", "400"]) == 0
+    assert run(["demo", "--no-serve", "--clusters", "400"]) == 1
+    assert "has 300 clusters, and not 400" in capfd.readouterr().err
+    assert run(["demo", "--no-serve", "--clusters", "400", "--fresh"]) == 0
     assert "opened 400 clusters" in capfd.readouterr().out
     assert len(git(place, "log", "--format=%s").splitlines()) == 2 + len(STORY)
 

@@ -116,6 +116,7 @@ def check(branch: Branch, state: State, before: Any, seen: Counter[str]) -> None
     waiting, waved = waits(branch), waves(branch)
     assert waved <= lines.keys(), "only lines that are there are held in a wave"
     assert not waved & wanted.keys(), "a line that is wanted goes in no wave"
+    assert not waved & told["blocked"].keys(), "nor does one that is only blocked"
     seen["waved"] += bool(waved)
     prohibited = {
         (name, state.view.cluster_name(number))
