@@ -15,8 +15,10 @@ import pytest_asyncio
 
 from api_process import Api, begun, calling, eventually
 from changing_fleet import FLEET, OWNERS, Changes
+from renderer.publish.git import GitPublisher
+from renderer.tree import Told
 from renderer_process import Record, applied, caught_up, rendering, run
-from repositories import foreign_commit, git
+from repositories import git
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -38,9 +40,14 @@ def record(tmp_path: Path) -> Record:
 
 
 def stamped(record: Record, stamp: str, revision: str = "1.0000000000000000") -> str:
-    """Somebody publishes as a worker with another stamp would."""
-    message = f"Render\n\nTrellis-Revision: {revision}\nTrellis-Renderer: {stamp}\n"
-    return foreign_commit(record.repository, {"fleet/mark": stamp}, message=message)
+    """A worker with another stamp publishes."""
+    publisher = GitPublisher.open(str(record.repository), now=lambda: 1_700_000_000)
+    draft = publisher.begin(publisher.head())
+    draft.write("fleet/mark", stamp.encode())
+    made = draft.commit(Told("Render", "", revision, stamp))
+    publisher.close()
+    assert made is not None
+    return made.commit
 
 
 @pytest.mark.parametrize(

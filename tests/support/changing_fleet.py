@@ -140,8 +140,10 @@ class Changes:
         """Change something; the revision from then on."""
         self._count += 1
         bump = SetLayer("bump", "all", {"tag": self.tag}, "grill")
+        new = list(self._new)
         answer = await api.apply(bump, *self._more(), key=self.tag)
         if answer["__typename"] != "Applied":  # the fleet may refuse the rest of it
+            self._new = new
             answer = await api.apply(bump, key=f"{self.tag}-alone")
         assert answer["__typename"] == "Applied", answer
         return int(answer["revision"])

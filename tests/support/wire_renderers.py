@@ -210,9 +210,9 @@ def should_hold(engine: Engine) -> Held:
     """What the newest state says, as it would have been told."""
     told = model_of(engine.state())
     return Held(
-        told["overlays"],
+        {pair: (layers, digest) for pair, (layers, digest, _) in told["overlays"].items()},
         {name: (str(kind), str(rec), names) for name, (kind, rec, names) in told["facts"].items()},
-        told["lines"],
+        {pair: line[:3] if pair[0] else line for pair, line in told["lines"].items()},
         {pair: {str(each) for each in reasons} for pair, reasons in told["blocked"].items()},
         {(str(ref.kind), str(ref.key)): int(at) for ref, at in told["definitions"].items()},
     )

@@ -33,7 +33,7 @@ def test_an_application_keeps_itself_in_order():
         "namespace": "dining",
     }
     assert spec["syncPolicy"]["automated"] == {"prune": True, "selfHeal": True}
-    assert spec["syncPolicy"]["retry"]["limit"] == 5
+    assert spec["syncPolicy"]["retry"]["limit"] == 3
     assert "CreateNamespace=false" in spec["syncPolicy"]["syncOptions"]
 
 

@@ -6,7 +6,7 @@ from graph.model.errors import Invalid
 from graph.model.inventory import Reconciler
 from published import MemoryTree
 from renderer.formats.chosen import formats, own_directories
-from renderer.formats.own import Own
+from renderer.formats.own import Broken, Own
 from renderer.settings import FormatSettings
 
 
@@ -15,7 +15,8 @@ def settings(text: str) -> FormatSettings:
 
 
 def chosen(text: str):
-    return formats(settings(text), MemoryTree({}), lambda files, context: {})
+    tree = MemoryTree({"formats/sveltos/format.yaml": b"{}\n"})
+    return formats(settings(text), tree, lambda files, context: {})
 
 
 def test_every_reconciler_has_words_under_its_name():
@@ -28,6 +29,12 @@ def test_a_format_of_somebodys_own_takes_the_place_of_a_built_in_one():
     found = chosen("kustomize = formats/sveltos")
     assert isinstance(found["kustomize"], Own)
     assert not isinstance(found["flux"], Own)
+
+
+def test_a_format_that_cannot_be_read_stops_no_other():
+    found = chosen("kustomize = formats/missing")
+    assert isinstance(found["kustomize"], Broken)
+    assert "formats/missing" in found["kustomize"].failure.message
 
 
 @pytest.mark.parametrize(
