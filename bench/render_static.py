@@ -13,7 +13,8 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from renderer.serve.listening import address_of, bind, listen
+from api.serving.listening import bind
+from renderer.serve.listening import address_of, listen
 from renderer.serve.settings import ServeSettings
 
 

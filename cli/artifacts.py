@@ -56,7 +56,8 @@ async def artifacts_of(
 async def _served(settings: Settings, watched: Watched) -> AsyncGenerator[None]:
     """Serve while the body runs; the address is printed once requests are answered."""
     # the server's imports are for those who serve
-    from renderer.serve.listening import address_of, bind
+    from api.serving.listening import bind
+    from renderer.serve.listening import address_of
     from renderer.serve.serving import serve_artifacts
 
     stopping = asyncio.Event()

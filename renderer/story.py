@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from graph.model.publication import HeldBack
 from renderer.message import Reason
-from renderer.publication import HeldBack
 
 SUBJECT_LENGTH_MAX = 72
 LINE_LENGTH_MAX = 200

@@ -42,7 +42,7 @@ def bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise Unavailable(
             f"cannot listen on {host} port {port}: {error.strerror or error}",
-            hint="choose another with --host and --port; port 0 takes a free one",
+            hint="choose another address or port; port 0 takes a free one",
         ) from None
     listener.setblocking(False)
     return listener

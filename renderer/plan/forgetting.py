@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from graph.effective.rendition import FLEET
 from graph.model.ref import Kind, Ref
 from renderer.plan.directories import Books
-from renderer.plan.held import FLEET
 
 
 def forget_undefined(books: Books, gone: Iterable[Ref]) -> None:

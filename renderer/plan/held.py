@@ -17,18 +17,17 @@ from typing import Any
 
 import orjson
 
+from graph.effective.rendition import FLEET
 from graph.model.names import counted
+from graph.model.publication import HeldBack
 from graph.model.values import Value
 from renderer import paths
 from renderer.failure import Failure
 from renderer.plan.sheet import Sheet
-from renderer.publication import HeldBack
 
 _ROOT = ".trellis/held"
 _NAMESPACES = ".trellis/held/namespaces.json"
 _WHY = "what is held has changed"
-FLEET = ""
-"""In place of an application's name: the fleet's own settings."""
 
 Reasons = tuple[tuple[str, str], ...]
 """Kinds of reason and what is wrong."""

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 
 from graph.effective.portion import Line as ToldLine
 from graph.effective.portion import Pointer as Told
+from graph.effective.rendition import FLEET
 from graph.model.inventory import ClusterKind, Reconciler
 from graph.model.values import Value
 from renderer.flow import flow, ordered
 from renderer.formats.port import Format
 from renderer.plan.binder import Binder
 from renderer.plan.directories import Books, Directories
-from renderer.plan.held import FLEET, Waiting
+from renderer.plan.held import Waiting
 from renderer.plan.pointer import Line, Pointer
 
 Place = tuple[str, ...]

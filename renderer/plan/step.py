@@ -24,14 +24,15 @@ from graph.effective.portion import (
     Settings,
 )
 from graph.effective.portion import Pointer as Told
-from graph.effective.rendition import Cause
+from graph.effective.rendition import FLEET, Cause
+from graph.model.publication import HeldBack
 from graph.model.ref import Kind, Ref
 from renderer import paths
 from renderer.message import Complete, Defined, Message
 from renderer.plan.catalogue import Catalogue
 from renderer.plan.directories import Books, Directories, Tools
 from renderer.plan.forgetting import forget_failures, forget_undefined
-from renderer.plan.held import FLEET, Held
+from renderer.plan.held import Held
 from renderer.plan.lines import APPLICATIONS, NAMESPACES, Lines
 from renderer.plan.losing import TOGETHER, Losing, batched
 from renderer.plan.placing import Placing
@@ -39,7 +40,6 @@ from renderer.plan.pointer import Pointer
 from renderer.plan.roster import Roster
 from renderer.plan.sheet import Sheet
 from renderer.plan.wave import WaveBounds
-from renderer.publication import HeldBack
 from renderer.tree import Draft, Head
 
 

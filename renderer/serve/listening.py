@@ -15,35 +15,12 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from graph.model.errors import Unavailable
 from renderer.serve.settings import ServeSettings
 
 HEAD_BYTES_MAX = 16_384
 """Bytes of a request: there is a token in it, and nothing else of any length."""
 KEEP_ALIVE_SECONDS = 75
 BACKLOG = 2_048
-
-
-def bind(host: str, port: int) -> socket.socket:
-    """The address, taken but not answering yet."""
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listener = socket.socket(family, kind, protocol)
-        try:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(address)
-        except BaseException:
-            listener.close()
-            raise
-    except OSError as error:
-        raise Unavailable(
-            f"cannot listen on {host} port {port}: {error.strerror or error}",
-            hint="choose another address or port; port 0 takes a free one",
-        ) from None
-    listener.setblocking(False)
-    return listener
 
 
 def is_loopback(listener: socket.socket) -> bool:

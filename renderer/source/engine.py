@@ -11,14 +11,14 @@ from graph.effective.spelling import portions
 from graph.engine import Engine
 from graph.model.change import Cursor
 from graph.model.errors import Unavailable
+from graph.model.publication import Report
 from graph.model.ref import Kind, Ref
 from graph.model.workload import Workload
 from graph.rendering import RenderingStep
 from renderer.definition import trimmed_application, trimmed_namespace, trimmed_policy
 from renderer.message import Complete, Defined, Message, Reason
-from renderer.publication import Publication
 from renderer.source.reasons import Page, reasons_between
-from renderer.source.report import report_of
+from renderer.source.report import bounded
 
 BOUNDS = Bounds()
 """How much is said at once."""
@@ -58,10 +58,10 @@ class EngineSource:
         """Why the revisions behind a cursor are there, oldest first; the newest of too many."""
         return await reasons_between(self._page, after, until, self._reasons_max)
 
-    async def report(self, publication: Publication) -> None:
+    async def report(self, report: Report) -> None:
         """Say what was published."""
         if self._reporting:
-            await self._engine.report_published(report_of(publication))
+            await self._engine.report_published(bounded(report))
 
     async def _page(self, behind: str | None, first: int) -> Page:
         after = None if behind is None else Cursor.parse(behind)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
+from graph.model.publication import Report
 from renderer.message import Message, Reason
-from renderer.publication import Publication
 
 
 class Source(Protocol):
@@ -26,6 +26,6 @@ class Source(Protocol):
         """Why the revisions behind a cursor are there, oldest first; the newest of too many."""
         ...
 
-    async def report(self, publication: Publication) -> None:
+    async def report(self, report: Report) -> None:
         """Say what was published."""
         ...

@@ -1,4 +1,4 @@
-"""What was published, as far as a report goes: the longest lists and messages are cut."""
+"""A report as far as it can be told: the longest lists and messages are cut."""
 
 from __future__ import annotations
 
@@ -6,11 +6,7 @@ from dataclasses import replace
 
 import orjson
 
-from graph.model import publication as core
-from graph.model.change import Cursor
-from graph.model.names import Revision
-from graph.model.publication import HELD_MAX, MESSAGE_LENGTH_MAX, Report
-from renderer.publication import HeldBack, Publication
+from graph.model.publication import HELD_MAX, MESSAGE_LENGTH_MAX, HeldBack, Report
 from renderer.story import cut, one_line
 
 REPORT_BYTES_MAX = 200_000
@@ -19,26 +15,14 @@ ENTRY_BYTES = 250
 """What an entry takes besides its message."""
 
 
-def bounded(publication: Publication) -> Publication:
-    """A publication whose held list can be told: those of most clusters, in one line each."""
+def bounded(report: Report) -> Report:
+    """A report whose held list can be told: those of most clusters, in one line each."""
     held: list[HeldBack] = []
     room = REPORT_BYTES_MAX
-    for each in sorted(publication.held, key=lambda each: (-each.clusters, each.application)):
+    for each in sorted(report.held, key=lambda each: (-each.clusters, each.application)):
         message = cut(one_line(each.message) or each.reason, MESSAGE_LENGTH_MAX)
         room -= len(orjson.dumps(message)) + ENTRY_BYTES
         if room < 0 or len(held) == HELD_MAX:
             break
         held.append(replace(each, message=message))
-    return replace(publication, held=tuple(held))
-
-
-def report_of(publication: Publication) -> Report:
-    """The same as the core keeps it."""
-    told = bounded(publication)
-    held = tuple(
-        core.HeldBack(
-            each.application, each.reason, each.message, each.clusters, Revision(each.since)
-        )
-        for each in told.held
-    )
-    return Report(told.name, Cursor.parse(told.cursor), told.commit, held)
+    return replace(report, held=tuple(held))

@@ -11,8 +11,8 @@ from contextlib import aclosing
 from typing import Any
 
 from graph.model.errors import Denied, Unavailable
+from graph.model.publication import Report
 from renderer.message import Message, Reason
-from renderer.publication import Publication
 from renderer.settings import SourceSettings
 from renderer.source.connection import answer, connected
 from renderer.source.reasons import Page, reasons_between
@@ -47,9 +47,9 @@ class SocketSource:
         """Why the revisions behind a cursor are there, oldest first; the newest of too many."""
         return await reasons_between(self._page, after, until, self._settings.reasons_max)
 
-    async def report(self, publication: Publication) -> None:
+    async def report(self, report: Report) -> None:
         """Say what was published."""
-        data = await self._ask(REPORT, {"input": report_of(publication)})
+        data = await self._ask(REPORT, {"input": report_of(report)})
         told = data["reportPublished"]
         if told["__typename"] != REPORTED:
             raise Denied(f"the API says: {told['message']}", hint=told["hint"])

@@ -28,9 +28,9 @@ from graph.effective.trouble import Trouble
 from graph.model.errors import ResyncRequired, Unavailable
 from graph.model.inventory import ClusterKind, Reconciler
 from graph.model.names import quoted
+from graph.model.publication import Report
 from graph.model.ref import Kind, Ref
 from renderer.message import Complete, Defined, Message, Reason
-from renderer.publication import Publication
 from renderer.source.reasons import Page
 from renderer.source.report import bounded
 from renderer.source.wire_definition import application_of, namespace_of, policy_of
@@ -141,9 +141,9 @@ def page_of(data: Mapping[str, Json]) -> Page:
         raise misunderstood(error) from error
 
 
-def report_of(publication: Publication) -> dict[str, Json]:
+def report_of(report: Report) -> dict[str, Json]:
     """What was published, as the API is told."""
-    publication = bounded(publication)
+    report = bounded(report)
     held = [
         {
             "application": each.application or None,
@@ -152,12 +152,12 @@ def report_of(publication: Publication) -> dict[str, Json]:
             "clusters": each.clusters,
             "since": each.since,
         }
-        for each in publication.held
+        for each in report.held
     ]
     return {
-        "name": publication.name,
-        "cursor": publication.cursor,
-        "commit": publication.commit,
+        "name": report.name,
+        "cursor": str(report.cursor),
+        "commit": report.commit,
         "held": held,
     }
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from graph.model.publication import HeldBack
 from renderer.message import Complete, Message
-from renderer.publication import HeldBack
 from renderer.tree import Draft, Head
 
 

@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graph.model.change import Cursor
 from graph.model.errors import TrellisError
+from graph.model.publication import Report
 from graph.trace import Trace, untraced
 from renderer.message import Complete, Reason
-from renderer.publication import Publication
 from renderer.source.port import Source
 from renderer.story import body_of, subject_of
 from renderer.tree import Head, Publisher, Told
@@ -181,7 +182,8 @@ class Publishing:
             )
         if not published.head.commit:  # nothing was ever published, for there is nothing
             return
-        told = Publication(self._name, complete.cursor, published.head.commit, held)
+        cursor = Cursor.parse(complete.cursor)
+        told = Report(self._name, cursor, published.head.commit, held)
         try:
             await self.source.report(told)
         except TrellisError as error:  # it is published all the same, and the next report says so

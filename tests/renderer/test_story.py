@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from graph.model.publication import HeldBack
 from renderer.message import Reason
-from renderer.publication import HeldBack
 from renderer.story import body_of, one_line, subject_of
 
 

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from api.serving.listening import bind
 from graph.model.errors import Unavailable
 from published import MemoryTree, sample
-from renderer.serve.listening import address_of, bind
+from renderer.serve.listening import address_of
 from renderer.serve.serving import serve_artifacts
 from renderer.serve.settings import ArtifactSettings, ServeSettings
 from renderer.tree import Head

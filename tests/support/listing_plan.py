@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from graph.effective.portion import Pointers, Removals
+from graph.model.publication import HeldBack
 from renderer.message import Complete, Message
-from renderer.publication import HeldBack
 from renderer.tree import Draft, Head
 
 BROKEN = "broken"

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from graph.effective.portion import Line, Pointer, Pointers
 from graph.model.errors import ResyncRequired
 from graph.model.inventory import ClusterKind, Reconciler
+from graph.model.publication import Report
 from renderer.message import Complete, Message, Reason
-from renderer.publication import Publication
 
 
 def cursor(revision: int) -> str:
@@ -41,7 +41,7 @@ class ScriptedSource:
     """Says what it is told to say."""
 
     steps: dict[int, list[Message]] = field(default_factory=dict)
-    reports: list[Publication] = field(default_factory=list)
+    reports: list[Report] = field(default_factory=list)
     followed: list[str | None] = field(default_factory=list)
     """Cursors that were followed from."""
     unknown: set[str] = field(default_factory=set)
@@ -92,8 +92,8 @@ class ScriptedSource:
         told = sorted(each for each in self.steps if since < each <= until)
         return [Reason(each, "ana", f"why {each}") for each in told]
 
-    async def report(self, publication: Publication) -> None:
+    async def report(self, report: Report) -> None:
         """Remember it."""
         if self.refusing is not None:
             raise self.refusing
-        self.reports.append(publication)
+        self.reports.append(report)

@@ -340,7 +340,7 @@ def test_a_port_in_use_is_refused_with_what_to_do() -> None:
         port = listener.getsockname()[1]
         with pytest.raises(Unavailable, match=f"cannot listen on 127.0.0.1 port {port}") as refusal:
             bind("127.0.0.1", port)
-        assert "--port" in refusal.value.hint
+        assert "another address or port" in refusal.value.hint
 
 
 def test_a_host_that_is_not_ours_is_refused() -> None:

@@ -8,12 +8,13 @@ import pytest
 
 from graph.effective.portion import Overlays, Pointers, Removals
 from graph.effective.rendition import Cause
+from graph.model.change import Cursor
 from graph.model.command import RegisterCluster, UpdateCluster
 from graph.model.errors import ResyncRequired
+from graph.model.publication import HeldBack, Report
 from graph.model.workload import Choice
 from graph.model.workload_command import Prohibit, SetLayer, Unassign
 from renderer.message import Complete, Defined, Reason
-from renderer.publication import HeldBack, Publication
 from small import SMALL
 from sources import (
     OPENERS,
@@ -135,7 +136,7 @@ async def test_both_say_the_same(tmp_path):
 async def test_what_was_published_is_told(fleet):
     cursor = end_of(await first_step(fleet.source)).cursor
     held = [HeldBack(f"app-{each}", "failed", "a\nb " * 500, each, 2) for each in range(1_500)]
-    await fleet.source.report(Publication("main", cursor, "c0ffee", tuple(held)))
+    await fleet.source.report(Report("main", Cursor.parse(cursor), "c0ffee", tuple(held)))
     (kept,) = await fleet.engine.publications()
     assert (kept.name, str(kept.cursor), kept.commit) == ("main", cursor, "c0ffee")
     told = len(kept.held)

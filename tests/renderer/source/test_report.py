@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import orjson
 
-from graph.model.publication import check_report
-from renderer.publication import HeldBack, Publication
+from graph.model.change import Cursor
+from graph.model.publication import HeldBack, Report, check_report
 from renderer.source import wire
-from renderer.source.report import bounded, report_of
+from renderer.source.report import bounded
 
-CURSOR = f"9.{'0' * 16}"
+CURSOR = Cursor.parse(f"9.{'0' * 16}")
 
 
 def test_a_held_list_is_told_in_one_message_and_can_be_kept():
@@ -17,18 +17,18 @@ def test_a_held_list_is_told_in_one_message_and_can_be_kept():
         HeldBack(f"app-{each}", "failed", "ü\n\x00é\u2028" * 400, each % 7, each % 9)
         for each in range(5_000)
     ]
-    publication = Publication("main", CURSOR, "c0ffee", (*held, HeldBack("", "blocked", "", 9, 9)))
-    check_report(report_of(publication))
-    said = orjson.dumps(wire.report_of(publication))
+    report = Report("main", CURSOR, "c0ffee", (*held, HeldBack("", "blocked", "", 9, 9)))
+    check_report(bounded(report))
+    said = orjson.dumps(wire.report_of(report))
     assert 150_000 < len(said) < 262_144
-    first = bounded(publication).held[0]
+    first = bounded(report).held[0]
     assert (first.application, first.message) == ("", "blocked")
-    assert wire.report_of(publication)["held"][0]["application"] is None
+    assert wire.report_of(report)["held"][0]["application"] is None
 
 
 def test_a_short_one_is_told_whole():
     held = tuple(HeldBack(name, "wave", "why", 1, 2) for name in ("b", "a"))
-    assert [each.application for each in bounded(Publication("m", CURSOR, "c", held)).held] == [
+    assert [each.application for each in bounded(Report("m", CURSOR, "c", held)).held] == [
         "a",
         "b",
     ]

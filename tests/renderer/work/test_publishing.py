@@ -83,7 +83,7 @@ async def test_nothing_is_reported_where_nothing_was_ever_published(publishing, 
 async def test_what_was_published_is_reported_under_its_name(publishing, source):
     await published(publishing, pointers("york-1", "broken"), revision=1)
     (report,) = source.reports
-    assert (report.name, report.cursor, report.commit) == ("edge", cursor(1), "1")
+    assert (report.name, str(report.cursor), report.commit) == ("edge", cursor(1), "1")
     assert [each.application for each in report.held] == ["broken"]
 
 

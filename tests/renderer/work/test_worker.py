@@ -63,7 +63,7 @@ async def reported(source, revision):
     """Wait until it was told that a revision is out."""
 
     async def state():
-        return any(each.cursor == cursor(revision) for each in source.reports)
+        return any(str(each.cursor) == cursor(revision) for each in source.reports)
 
     await eventually(state)
 
@@ -106,7 +106,7 @@ async def test_where_no_file_differs_there_is_no_commit_and_that_is_told(source,
         source.say(pointers("york-2"), revision=3)
         await reported(source, 3)
     assert [each.told.cursor for each in output.log] == [cursor(1), cursor(3)]
-    assert {each.cursor: each.commit for each in source.reports} == {
+    assert {str(each.cursor): each.commit for each in source.reports} == {
         cursor(1): "1",
         cursor(2): "1",
         cursor(3): "2",
