@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import cast
 
 from graph.composition.judge import Judge, Violation, judge_of
@@ -19,6 +20,8 @@ from graph.model.names import quoted
 from graph.model.values import Value, Values
 from graph.model.workload import FLEET_KEY
 
+SCHEMAS_MAX = 512
+"""Schemas that are kept compiled for the next layer that is set."""
 _TOLD_MAX = 3
 
 
@@ -59,7 +62,7 @@ def check_part(schema: Values, values: Values, application: str, layer: str = ""
     removes a key and is no value; fleet settings are set elsewhere.
     """
     own = {key: value for key, value in values.data.items() if key != FLEET_KEY}
-    found = Checker(judge_of(schema.data, part=True)).violations(own)
+    found = _compiled_part(schema).violations(own)
     if found:
         noun = f"layer {quoted(layer)} of" if layer else "the values of"
         more = "; and more" if found[_TOLD_MAX:] else ""
@@ -69,6 +72,11 @@ def check_part(schema: Values, values: Values, application: str, layer: str = ""
             + more,
             hint="give values the application's schema allows, or change the schema first",
         )
+
+
+@lru_cache(maxsize=SCHEMAS_MAX)
+def _compiled_part(schema: Values) -> Checker:
+    return Checker(judge_of(schema.data, part=True))
 
 
 def told(violation: Violation) -> str:

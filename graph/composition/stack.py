@@ -18,6 +18,7 @@ from typing import TypeVar
 from graph.composition.judge import Violation
 from graph.composition.late import split
 from graph.composition.merge import differing, leaves, merge, paths
+from graph.composition.numbering import Numbering
 from graph.composition.order import Order, Strength, strength_of
 from graph.composition.problem import Clash, Path, Problem, Reason, dotted
 from graph.composition.schema import Checker, compile_schema, told
@@ -79,6 +80,8 @@ class Stack:
     """Its schema, compiled."""
     _scaffold: Map
     """Maps that a cluster will have, because a late-bound key is in them."""
+    numbering: Numbering
+    """Of the keyed layers, and maybe of others that were."""
     _at: Mapping[str, int] = field(init=False)
     _merged: Map = field(init=False)
     _clashes: tuple[Clash, ...] = field(init=False)
@@ -151,6 +154,11 @@ class Stack:
             return self.order.moved(before.order)
         changed = {name for name in was.keys() | now.keys() if was.get(name) != now.get(name)}
         return frozenset(changed) | self.order.moved(before.order)
+
+    def rewritten_here(self, before: Stack) -> frozenset[str] | None:
+        """Those of the rewritten layers that are in any configuration ``before``: none is new."""
+        changed = self.rewritten(before)
+        return None if changed is None else changed & before._at.keys()
 
     def composes_alike(self, before: Stack, names: Collection[str]) -> bool:
         """Whether the layers of a configuration say the same in the same order as ``before``."""
@@ -282,7 +290,12 @@ def _stack(
         tuple(part for _, part in keyed),
         _checker(application, late, known),
         _scaffold(late),
+        _numbering([layer.name for layer, _ in keyed], known),
     )
+
+
+def _numbering(layers: Sequence[str], known: Stack | None) -> Numbering:
+    return Numbering(layers) if known is None else known.numbering.renewed(layers)
 
 
 def _checker(

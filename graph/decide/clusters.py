@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from graph.decide.fields import check_size
@@ -110,10 +111,11 @@ def join(command: Join, view: FleetView, revision: Revision) -> tuple[Change, ..
     """The cluster a direct member; in a ``single`` hierarchy instead of its old place."""
     before = find_cluster(view, command.cluster, "cluster")
     group = find_group(view, command.group, "group")
-    stay = [existing_group(view, number) for number in before.memberships]
+    stay: Iterable[GroupNumber] = before.memberships
     if mode_of(view, group) is Mode.SINGLE:
-        stay = [each for each in stay if each.hierarchy != group.hierarchy]
-    memberships = _check_memberships(view, (*stay, group))
+        held = (existing_group(view, number) for number in stay)
+        stay = [each.number for each in held if each.hierarchy != group.hierarchy]
+    memberships = _sorted({*stay, group.number})
     return (Change(before, replace(before, memberships=memberships, changed=revision)),)
 
 
@@ -141,8 +143,6 @@ def mode_of(view: FleetView, group: Group) -> Mode:
 
 def _check_memberships(view: FleetView, groups: Iterable[Group]) -> tuple[GroupNumber, ...]:
     chosen: dict[GroupNumber, Group] = {group.number: group for group in groups}
-    if len(chosen) > MEMBERSHIPS_MAX:
-        raise Invalid(f"{len(chosen):,} memberships", hint=f"use at most {MEMBERSHIPS_MAX:,}")
     if (found := second_place(chosen.values(), view.hierarchy)) is not None:
         first, second = found
         raise Invalid(
@@ -150,7 +150,14 @@ def _check_memberships(view: FleetView, groups: Iterable[Group]) -> tuple[GroupN
             f"are two places in /{first.hierarchy}, which allows one",
             hint="name one of them",
         )
-    return tuple(sorted(chosen))
+    return _sorted(chosen.keys())
+
+
+def _sorted(memberships: AbstractSet[GroupNumber]) -> tuple[GroupNumber, ...]:
+    """Memberships as a cluster has them."""
+    if len(memberships) > MEMBERSHIPS_MAX:
+        raise Invalid(f"{len(memberships):,} memberships", hint=f"use at most {MEMBERSHIPS_MAX:,}")
+    return tuple(sorted(memberships))
 
 
 def second_place(

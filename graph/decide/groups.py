@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import chain
 
 from graph.decide.lookup import existing_cluster, existing_group, find_group
 from graph.decide.references import refuse_if_named
@@ -118,7 +119,7 @@ def height(below: Callable[[GroupNumber], Iterable[GroupNumber]], number: GroupN
     levels, row = 0, [number]
     while row:
         levels += 1
-        row = [child for each in row for child in below(each)]
+        row = list(chain.from_iterable(map(below, row)))
     return levels
 
 

@@ -7,7 +7,7 @@ result, so a cluster may be registered first and join its places later in the sa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -100,11 +100,15 @@ def standard_newly_broken(
 def _place_newly_missing(
     was: Cluster | None, cluster: Cluster, before: FleetView, after: Declared
 ) -> str:
+    held = () if was is None else was.memberships
+    left, joined = set(held).difference(cluster.memberships), set(cluster.memberships) - set(held)
     for hierarchy in before.hierarchies():
         name, kept = hierarchy.name, after.hierarchy(hierarchy.name)
         if not hierarchy.required or kept is None or not kept.required:
             continue
-        if not _is_in(cluster, name, after) and (was is None or _is_in(was, name, before)):
+        if was is not None and not _is_any_in(left, name, before):
+            continue  # it had no place there, or has it still
+        if not (_is_any_in(joined, name, after) or _is_any_in(cluster.memberships, name, after)):
             return _required(name)
     return ""
 
@@ -127,9 +131,9 @@ def _differs(old: LabelValue | None, value: LabelValue | None) -> bool:
     return old != value or type(old) is not type(value)
 
 
-def _is_in(cluster: Cluster, hierarchy: str, view: Declared) -> bool:
-    groups = (view.group(number) for number in cluster.memberships)
-    return any(group is not None and group.hierarchy == hierarchy for group in groups)
+def _is_any_in(groups: Iterable[GroupNumber], hierarchy: str, view: Declared) -> bool:
+    found = map(view.group, groups)
+    return any(group is not None and group.hierarchy == hierarchy for group in found)
 
 
 def _required(hierarchy: str) -> str:

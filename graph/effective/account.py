@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from graph.composition.numbering import Names
 from graph.effective.configuration import LateValue, Told, configuration_on, late_told, told
 from graph.effective.definition import Definition
 from graph.effective.key import overlay_key
 from graph.effective.machines import RESOURCES
 from graph.effective.obstacle import Obstacle, obstacles
 from graph.effective.reading import Reading, Status
-from graph.effective.refine import Names
 from graph.model.inventory import Capacity
 from graph.model.names import ClusterNumber
 from graph.model.ref import Kind, Ref

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from graph.composition.numbering import Names
 from graph.composition.problem import Path, dotted
 from graph.effective.configuration import late_told, told
 from graph.effective.definition import Definition
 from graph.effective.reading import Reading
-from graph.effective.refine import Names
 from graph.model.cluster_set import ClusterSet
 from graph.model.values import Value
 

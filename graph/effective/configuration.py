@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from graph.composition.late import fill
 from graph.composition.merge import items_by_name, leaves
+from graph.composition.numbering import Names
 from graph.composition.problem import Path, dotted
 from graph.composition.stack import OWN, Stack, digest_of
 from graph.effective.definition import Definition
 from graph.effective.key import overlay_key
 from graph.effective.late import given, strongest
 from graph.effective.reading import Reading
-from graph.effective.refine import Names
 from graph.model.cluster_set import ClusterSet
 from graph.model.names import ClusterNumber
 from graph.model.ref import Kind, Ref

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from graph.composition.numbering import Names
 from graph.composition.stack import Stack
 from graph.effective.definition import Definition
-from graph.effective.refine import Names
 
 
 def of_other_content(old: Definition, new: Definition, both: Iterable[Names]) -> Iterable[Names]:
@@ -20,7 +20,7 @@ def of_other_content(old: Definition, new: Definition, both: Iterable[Names]) ->
 
 def of_other_values(old: Stack, new: Stack, both: Iterable[Names]) -> Iterator[Names]:
     """Those configurations that both stacks have, and whose composed values differ."""
-    changed = new.rewritten(old)
+    changed = new.rewritten_here(old)
     if changed is not None and not changed:
         return
     for names in both:

@@ -10,12 +10,39 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from graph.composition.stack import Stack
-from graph.effective.anchors import is_anchored
-from graph.model.names import GroupNumber
+from graph.model.names import ClusterNumber, GroupNumber
 from graph.model.ref import Kind, Ref
 from graph.model.referring import labels_in
+from graph.model.selector import IsCluster, Under
 from graph.model.view import FleetView
 from graph.model.workload import Application, Assignment, Layer, Prohibition
+
+
+@dataclass(frozen=True, slots=True)
+class Footing:
+    """The layers that make configurations, as they are numbered, by what they lie on."""
+
+    groups: tuple[tuple[int, GroupNumber], ...]
+    clusters: tuple[tuple[int, ClusterNumber], ...]
+    others: tuple[tuple[int, str], ...]
+    """Those that have to be asked, with their names."""
+
+    @staticmethod
+    def of(stack: Stack) -> Footing:
+        """Of all keyed layers."""
+        groups: list[tuple[int, GroupNumber]] = []
+        clusters: list[tuple[int, ClusterNumber]] = []
+        others: list[tuple[int, str]] = []
+        for layer in stack.keyed:
+            code = stack.numbering.bits[layer.name]
+            match layer.selector:
+                case Under(group):
+                    groups.append((code, group))
+                case IsCluster(cluster):
+                    clusters.append((code, cluster))
+                case _:
+                    others.append((code, layer.name))
+        return Footing(tuple(groups), tuple(clusters), tuple(others))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +60,8 @@ class Definition:
     """Whose answers decide where it is placed."""
     layers: Mapping[str, Layer]
     """The layers that make configurations, by name; weakest first."""
-    loose: tuple[str, ...]
-    """Those of them that lie neither on one group nor on one cluster."""
+    footing: Footing
+    """What they lie on."""
     late: frozenset[str]
     """The layers that give late-bound keys."""
     late_labels: frozenset[str]
@@ -80,7 +107,7 @@ def define(
         stack,
         frozenset((*assignments, *prohibitions, itself)),
         {layer.name: layer for layer in stack.keyed},
-        tuple(layer.name for layer in stack.keyed if not is_anchored(layer)),
+        Footing.of(stack),
         frozenset(layer.name for layers in stack.late.values() for layer in layers),
         frozenset(key for late in application.late_bound for key in labels_in(late)),
     )

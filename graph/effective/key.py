@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 
-from graph.effective.refine import Names
+from graph.composition.numbering import Names
 
 DIGITS = 16
 COHORT = ""

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from itertools import compress
 from typing import Generic, TypeVar
 
 from graph.model.cluster_set import EMPTY, ClusterSet
 
 FEW_MAX = 256
 """Clusters of which sets are cheaper as bits."""
+
+_DIGITS = bytes.maketrans(b"01", b"\0\1")
+"""Written digits as numbers."""
 
 Bits = int
 """Some of a few clusters, one bit each."""
@@ -65,7 +69,7 @@ class Lens(ABC, Generic[P]):
 class Few(Lens[int]):
     """A few clusters, each of which is one bit."""
 
-    __slots__ = ("_bits", "_known", "_numbers", "_one", "clusters")
+    __slots__ = ("_bits", "_cuts", "_everybody", "_known", "_numbers", "_one", "clusters")
 
     def __init__(self, clusters: ClusterSet) -> None:
         self.among = self.clusters = clusters
@@ -73,29 +77,35 @@ class Few(Lens[int]):
         self._numbers = list(clusters)
         self._bits: dict[int, Bits] = {each: 1 << at for at, each in enumerate(self._numbers)}
         self._one = self._numbers[0] if len(self._numbers) == 1 else None
-        everybody: Bits = (1 << len(self._numbers)) - 1
-        self._known: dict[Bits, ClusterSet] = {0: EMPTY, everybody: clusters}
+        self._everybody: Bits = (1 << len(self._numbers)) - 1
+        self._known: dict[Bits, ClusterSet] = {0: EMPTY, self._everybody: clusters}
+        self._cuts: dict[int, tuple[ClusterSet, Bits]] = {}
+        """By the identity of sets, which are kept with it so that it stays theirs."""
 
     def cut(self, clusters: ClusterSet) -> Bits:
         """What is in sight of some clusters."""
         if self._one is not None:
             return 1 if self._one in clusters else 0
-        return sum(map(self._bits.__getitem__, clusters & self.clusters))
+        known = self._cuts.get(id(clusters))
+        if known is None:
+            here = clusters & self.clusters
+            if len(here) == len(self._numbers):
+                bits = self._everybody
+            else:
+                bits = sum(map(self._bits.__getitem__, here))
+            known = self._cuts[id(clusters)] = clusters, bits
+        return known[1]
 
     def bit(self, cluster: int) -> Bits:
-        """One cluster."""
-        return self._bits[cluster]
+        """One cluster; nobody if it is not in sight."""
+        return self._bits.get(cluster, 0)
 
     def set(self, part: Bits) -> ClusterSet:
         """A part as a set."""
         known = self._known.get(part)
         if known is None:
-            numbers, found, rest = self._numbers, list[int](), part
-            while rest:
-                low = rest & -rest
-                found.append(numbers[low.bit_length() - 1])
-                rest ^= low
-            known = self._known[part] = ClusterSet.of(found)
+            chosen = f"{part:b}".encode().translate(_DIGITS)[::-1]
+            known = self._known[part] = ClusterSet.of(list(compress(self._numbers, chosen)))
         return known
 
     def size(self, part: Bits) -> int:

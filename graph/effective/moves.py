@@ -5,20 +5,19 @@ The cost follows the difference: an application that is the same object in both 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from graph.composition.numbering import Names
 from graph.composition.problem import Reason
 from graph.effective.content import of_other_content
-from graph.effective.definition import Definition
 from graph.effective.judgement import NOWHERE, Placement, Verdict
 from graph.effective.late_columns import Binding, bound_anew
 from graph.effective.lens import WHOLE
 from graph.effective.place import UNPLACED, Ground
-from graph.effective.refine import Names
 from graph.effective.share import Share
-from graph.effective.shift import between
+from graph.effective.shift import STAYED, between
 from graph.effective.state import State, Stride
 from graph.model.cluster_set import EMPTY, ClusterSet
 
@@ -132,25 +131,24 @@ def _move(
     ground: Ground,
 ) -> Move:
     share = verdict.share
-    shift, before = share.shift, share.was.configurations
+    before = share.was.configurations
     old, new = was.definitions.get(name), now.definitions[name]
-    dropped = shift.emptied(before)
-    changed, anew, bound = EMPTY, frozenset[Names](), EMPTY
-    if old is not None:
-        changed = shift.differing(_alike(old, new)) if shift.steps else EMPTY
-        if old is not new:
-            both = (names for names in before if names not in dropped)
-            anew = frozenset(of_other_content(old, new, both))
-            stayed = share.was.placed
-            changed = _union([changed, *(share.configurations[each] & stayed for each in anew)])
-        if old.late_bound or new.late_bound:
-            binding = (
-                Binding(old, was, share.was.torn),
-                Binding(new, ground, share.disputed()),
-            )
-            touched = now.touched if now.since is was.mark else None
-            bound = bound_anew(*binding, verdict.stayed(), touched)
-            changed = _union([changed, bound]) if bound else changed
+    values = (old or new).stack.digest, new.stack.digest
+    done = share.shift.outcome(before, *values) if share.shift.steps else STAYED
+    changed, anew, bound = done.differing, frozenset[Names](), EMPTY
+    if old is not None and old is not new:
+        both = (names for names in before if names not in done.emptied)
+        anew = frozenset(of_other_content(old, new, both))
+        stayed = share.was.placed
+        changed = _union([changed, *(share.configurations[each] & stayed for each in anew)])
+    if old is not None and (old.late_bound or new.late_bound):
+        binding = (
+            Binding(old, was, share.was.torn),
+            Binding(new, ground, share.disputed()),
+        )
+        touched = now.touched if now.since is was.mark else None
+        bound = bound_anew(*binding, verdict.stayed(), touched)
+        changed = _union([changed, bound]) if bound else changed
     stays = share.had is share.placed and verdict.is_same
     return Move(
         name,
@@ -161,15 +159,9 @@ def _move(
         EMPTY if stays else verdict.freed(),
         frozenset(share.added),
         anew,
-        dropped,
-        _union([shift.everybody(), bound]) if bound else shift.everybody(),
+        done.emptied,
+        _union([done.everybody, bound]) if bound else done.everybody,
     )
-
-
-def _alike(old: Definition, new: Definition) -> Callable[[Names, Names], bool]:
-    """Whether a configuration before and another after have the same values."""
-    before, after = old.stack.digest, new.stack.digest
-    return lambda left, joined: before(left) == after(joined)
 
 
 def _union(sets: list[ClusterSet]) -> ClusterSet:

@@ -1,20 +1,21 @@
 """The clusters that a change is about: who goes from which configuration to which.
 
-There are two ways to find out, and both tell the same. A few clusters know the layers that reach
-them; many are looked for in the configurations they had.
+There are two ways to find out, and both tell the same. Which layers reach a few clusters is read
+off the groups they are in; many are looked for in the configurations they had.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import cached_property
 from typing import Protocol
 
-from graph.effective.definition import Definition
+from graph.effective.definition import Definition, Footing
 from graph.effective.lens import Bits, Few, P, Sets
 from graph.effective.reach import Reach
 from graph.effective.shift import Parts, Shift, Side, shifted, stepped
-from graph.model.cluster_set import EMPTY, ClusterSet
+from graph.model.cluster_set import ClusterSet
+from graph.model.names import GroupNumber
 from graph.model.view import FleetView
 
 Pair = tuple[Definition, Definition]
@@ -39,44 +40,62 @@ class NearFew:
     def __init__(self, few: Few, view: FleetView, before: Reach, after: Reach) -> None:
         self._few = few
         self._view = view
-        self._anchors = before.anchors
         self._before, self._after = before.layers, after.layers
-        self._known: dict[int, Bits] = {}
-        """By the identity of sets, which live as long as what reaches does."""
 
     def shift(
         self, parts: Parts, had: Bits, has: Bits, pair: Pair, turned: Collection[str]
     ) -> Shift[int]:
         """As said above; the parts are not looked at."""
         old, new = pair
-        flipped = [
-            (name, self._bits(name, old, self._before) ^ self._bits(name, new, self._after))
-            for name in turned
-        ]
-        return Shift(stepped(had, has, self._reaching(old), flipped), self._few)
+        numbering, cut = old.stack.numbering, self._few.cut
+        before, after = self._before, self._after
+        if old is new:
+            code = numbering.bits
+            flipped = [(code[name], cut(before[name]) ^ cut(after[name])) for name in turned]
+        else:
+            numbering = numbering.covering(new.layers)
+            code = numbering.bits
+            flipped = [
+                (
+                    code[name],
+                    (cut(before[name]) if name in old.layers else 0)
+                    ^ (cut(after[name]) if name in new.layers else 0),
+                )
+                for name in turned
+            ]
+        held = self._reaching(old.footing)
+        return Shift(stepped(had, has, held, flipped, numbering), self._few)
 
-    @cached_property
-    def _held(self) -> dict[str, list[tuple[str, Bits]]]:
-        """The anchored layers that reach any of the few before, by application."""
-        return self._anchors.reaching(self._few, self._view)
-
-    def _reaching(self, definition: Definition) -> list[tuple[str, Bits]]:
-        """The layers that make its configurations and reach any of the few, before."""
-        held, layers, application = self._held, definition.layers, definition.application
-        found = [each for each in held.get(application.name, ()) if each[0] in layers]
-        if application.reads and "" in held:
-            found += (each for each in held[""] if each[0] in layers)
-        for name in definition.loose:
+    def _reaching(self, footing: Footing) -> list[tuple[int, Bits]]:
+        """The layers of an application that reach any of the few, before."""
+        lines = self._lines
+        found = [(code, lines[group]) for code, group in footing.groups if group in lines]
+        for code, cluster in footing.clusters:
+            if bits := self._few.bit(cluster):
+                found.append((code, bits))
+        for code, name in footing.others:
             if bits := self._few.cut(self._before[name]):
-                found.append((name, bits))
+                found.append((code, bits))
         return found
 
-    def _bits(self, name: str, definition: Definition, sets: Mapping[str, ClusterSet]) -> Bits:
-        """Those of the few whom a layer reaches for an application."""
-        clusters = sets[name] if name in definition.layers else EMPTY
-        found = self._known.get(id(clusters))
-        if found is None:
-            found = self._known[id(clusters)] = self._few.cut(clusters)
+    @cached_property
+    def _lines(self) -> dict[GroupNumber, Bits]:
+        """The groups that the few were in, at any depth, with who was in them."""
+        view, level = self._view, dict[GroupNumber, Bits]()
+        for cluster in self._few.clusters & view.everything():
+            bit = self._few.bit(cluster)
+            for at in view.memberships(cluster):
+                level[at] = level.get(at, 0) | bit
+        found = dict(level)
+        while level:
+            above: dict[GroupNumber, Bits] = {}
+            for at, bits in level.items():
+                group = view.group(at)
+                if group is not None and group.parent is not None:
+                    above[group.parent] = above.get(group.parent, 0) | bits
+            for at, bits in above.items():
+                found[at] = found.get(at, 0) | bits
+            level = above
         return found
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 
 from graph.composition.stack import Stack
 from graph.effective.definition import Definition, define, dependents_of, in_order
@@ -19,6 +20,7 @@ from graph.effective.state import State
 from graph.effective.touched import touched_by
 from graph.model.change import Change
 from graph.model.cluster_set import ClusterSet
+from graph.model.names import GroupNumber
 from graph.model.ref import Kind
 from graph.model.selector import Under
 from graph.model.view import FleetView, subtree
@@ -156,12 +158,10 @@ class News:
     def _moved_layers(self) -> Sequence[Layer]:
         """Layers on groups that lie below another parent now."""
         on, layers = self.reach.anchors.groups, self._workload.layers
-        return [
-            layers[name]
-            for top in self.touched.regrouped
-            for group in subtree(self.view, top)
-            for _, name in on.get(group, ())
-        ]
+        found = (
+            each for top in self.touched.regrouped for each in _on_or_below(top, on, self.view)
+        )
+        return [layers[name] for group in found for _, name in on.get(group, ())]
 
     # whom that concerns
 
@@ -215,3 +215,28 @@ class News:
 
 _INVENTORY = frozenset({Kind.CLUSTER, Kind.GROUP, Kind.HIERARCHY, Kind.LABEL_KEY, Kind.GRANT})
 """Objects that define no application."""
+
+
+def _on_or_below(
+    top: GroupNumber, groups: Mapping[int, object], view: FleetView
+) -> Iterable[GroupNumber]:
+    """All of ``groups`` at or below one, and maybe others there.
+
+    A small subtree is walked down; from many groups it is shorter to look up whether one is above.
+    """
+    few = len(groups) // 4
+    found = list(islice(subtree(view, top), few + 1))
+    if len(found) <= few:
+        return found
+    below = {top: True}
+    return [each for each in map(GroupNumber, groups) if _is_below(each, below, view)]
+
+
+def _is_below(number: GroupNumber, known: dict[GroupNumber, bool], view: FleetView) -> bool:
+    """Whether a group is below another; ``known`` says it of some, and of more from then on."""
+    found = known.get(number)
+    if found is None:
+        group = view.group(number)
+        above = None if group is None else group.parent
+        found = known[number] = above is not None and _is_below(above, known, view)
+    return found

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic
 
+from graph.composition.numbering import Names
 from graph.composition.problem import Problem
 from graph.composition.stack import Stack
 from graph.effective.definition import Definition
@@ -17,7 +18,7 @@ from graph.effective.late import torn, unbound
 from graph.effective.lens import WHOLE, Lens, P
 from graph.effective.machines import Machines
 from graph.effective.reach import Reach
-from graph.effective.refine import Names, refine
+from graph.effective.refine import refine
 from graph.effective.shift import Parts
 from graph.model.cluster_set import EMPTY, ClusterSet
 from graph.model.ref import Kind, Ref
@@ -78,7 +79,9 @@ class Ground:
 def place(definition: Definition, ground: Ground, vetoes: Iterable[ClusterSet]) -> Place:
     """The application from nothing; ``vetoes`` are those of what it depends on."""
     standing = standing_of(definition, ground, vetoes, WHOLE)
-    configurations = refine(standing.placed, ground.reached(definition.layers).items())
+    found = refine(standing.placed, ground.reached(definition.layers).items())
+    own = definition.stack.numbering.own
+    configurations = {own(names): clusters for names, clusters in found.items()}
     problems = dict(problems_of(definition.stack, configurations))
     return Place(
         standing, configurations, problems, *bound(standing.placed, definition, ground, WHOLE)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeVar
 
+from graph.composition.numbering import Names
 from graph.composition.problem import Problem, Reason
 from graph.effective.definition import Definition
 from graph.effective.judgement import NOWHERE, Placement
 from graph.effective.machines import RESOURCES, amount_of
-from graph.effective.refine import Names
 from graph.effective.state import State
 from graph.effective.tally import Tally
 from graph.model.cluster_set import EMPTY, ClusterSet

@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from graph.composition.numbering import Names
 from graph.model.cluster_set import EMPTY, ClusterSet
-
-Names = frozenset[str]
-"""The layers that reach a part: they are its name."""
 
 Reached = tuple[str, ClusterSet]
 """A layer's name and the clusters it reaches."""

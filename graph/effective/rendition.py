@@ -22,11 +22,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from graph.composition.numbering import Names
 from graph.effective.content import of_other_content, of_other_values
 from graph.effective.definition import Definition
 from graph.effective.judgement import NOWHERE, Placement
 from graph.effective.late_columns import differing, rebound
-from graph.effective.refine import Names
 from graph.effective.shift import Parts
 from graph.effective.state import State
 from graph.effective.trouble import Troubles, fleet_troubles, troubles_of

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
+from graph.composition.numbering import Names
 from graph.composition.problem import Reason
 from graph.composition.stack import Stack
 from graph.effective.definition import Definition
@@ -25,7 +26,6 @@ from graph.effective.place import (
     problems_of,
     standing_of,
 )
-from graph.effective.refine import Names
 from graph.effective.shift import Parts, Shift, Step, moved
 from graph.model.cluster_set import ClusterSet
 
@@ -174,10 +174,10 @@ def share_after(
     had = placed = lens.cut(was.placed)
     if displaced or not _is_placed_alike(old, new):
         standing = standing_of(new, turn.ground, vetoes, lens)
-        if _is_same(standing, was.standing, lens):
-            standing = None
-        elif standing.placed != had:
+        if standing.placed != had:
             placed = standing.placed
+        elif _is_same(standing, was.standing, lens):
+            standing = None
     turned = turn.layers.get(new.application.name, turn.fleet)
     shift = turn.still
     if had or placed:
@@ -217,10 +217,10 @@ def _is_bound_alike(
 
 
 def _is_same(now: Standing[P], was: Standing[ClusterSet], lens: Lens[P]) -> bool:
+    """Whether it stands as it did, where it is placed as it was."""
     cut = lens.cut
     return (
-        now.placed == cut(was.placed)
-        and now.assigned == cut(was.assigned)
+        now.assigned == cut(was.assigned)
         and now.lacking == cut(was.lacking)
         and now.prohibited == cut(was.prohibited)
         and now.veto == cut(was.veto)
@@ -235,7 +235,7 @@ def _turned_layers(old: Definition, new: Definition, turned: Sequence[str]) -> S
 
 def _judged_again(made: Share[P], before: Stack, stack: Stack) -> Problems:
     """The problems of every configuration, looked at again where they may differ."""
-    was, changed = made.was.problems, stack.rewritten(before)
+    was, changed = made.was.problems, stack.rewritten_here(before)
     again = made.added
     if changed is None or changed:
         held = made.was.configurations

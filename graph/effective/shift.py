@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Generic
 
+from graph.composition.numbering import Names, Numbering
 from graph.effective.later import Later, settled
 from graph.effective.lens import WHOLE, Bits, Lens, P
-from graph.effective.refine import Names, refine
+from graph.effective.refine import refine
 from graph.model.cluster_set import EMPTY, ClusterSet
 
 Parts = Mapping[Names, ClusterSet]
@@ -22,8 +24,30 @@ Parts = Mapping[Names, ClusterSet]
 Step = tuple[Names | None, Names | None]
 """From one configuration to another; None is where the application is not placed."""
 
-Reaching = Sequence[tuple[str, Bits]]
-"""Layers with those of a few clusters that they reach."""
+Reaching = Sequence[tuple[int, Bits]]
+"""Layers, as they are numbered, with those of a few clusters that they reach."""
+
+
+_NONE: frozenset[Names] = frozenset()
+
+Digest = Callable[[Names], str]
+"""A digest of the values of a configuration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a shift comes to."""
+
+    everybody: ClusterSet
+    """Whoever makes a step."""
+    differing: ClusterSet
+    """Whoever goes from one configuration to another that has other values."""
+    emptied: frozenset[Names]
+    """Configurations that nobody has any more."""
+
+
+STAYED = Outcome(EMPTY, EMPTY, _NONE)
+"""Nobody makes a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,40 +57,37 @@ class Shift(Generic[P]):
     steps: Mapping[Step, P]
     lens: Lens[P]
 
-    def everybody(self) -> ClusterSet:
-        """Whoever makes a step."""
-        return self._set(list(self.steps.values()))
-
-    def differing(self, alike: Callable[[Names, Names], bool]) -> ClusterSet:
-        """Whoever goes between configurations that are not ``alike``."""
-        return self._set(
-            [
-                part
-                for (old, new), part in self.steps.items()
-                if old is not None and new is not None and not alike(old, new)
-            ]
-        )
-
-    def _set(self, parts: list[P]) -> ClusterSet:
-        lens = self.lens
-        return lens.set(parts[0] if len(parts) == 1 else lens.union(parts))
-
     def joined(self, parts: Parts) -> list[Names]:
         """The configurations that come to ``parts`` with the shift."""
         found = [new for _, new in self.steps if new is not None and new not in parts]
         return list(dict.fromkeys(found)) if len(found) > 1 else found
 
-    def emptied(self, parts: Parts) -> frozenset[Names]:
-        """The configurations of ``parts`` that nobody has after the shift."""
-        left: dict[Names, int] = {}
+    def outcome(self, parts: Parts, before: Digest, after: Digest) -> Outcome:
+        """What it does to ``parts``, where configurations have these digests before and after."""
         size = self.lens.size
-        for (old, _), part in self.steps.items():
+        differing: list[P] = []
+        left: dict[Names, int] = {}
+        for (old, new), part in self.steps.items():
             if old is not None:
                 left[old] = left.get(old, 0) + size(part)
-        empty = [names for names, count in left.items() if count == len(parts[names])]
-        if not empty:
-            return frozenset()
-        return frozenset(empty).difference([new for _, new in self.steps if new is not None])
+                if new is not None and before(old) != after(new):
+                    differing.append(part)
+        emptied = [names for names, count in left.items() if count == len(parts[names])]
+        return Outcome(
+            self._set(list(self.steps.values())),
+            self._set(differing),
+            self._unless_joined(emptied) if emptied else _NONE,
+        )
+
+    def _set(self, parts: list[P]) -> ClusterSet:
+        lens = self.lens
+        if not parts:
+            return EMPTY
+        return lens.set(parts[0] if len(parts) == 1 else lens.union(parts))
+
+    def _unless_joined(self, left: list[Names]) -> frozenset[Names]:
+        """Those of some configurations that nobody comes to."""
+        return frozenset(left).difference([new for _, new in self.steps if new is not None])
 
     def sets(self) -> dict[Step, ClusterSet]:
         """Who makes each step."""
@@ -123,48 +144,57 @@ def _of_one(one: ClusterSet, was: Side, now: Side) -> dict[Step, ClusterSet]:
     return {(old, new): one}
 
 
-def stepped(had: Bits, has: Bits, held: Reaching, flipped: Reaching) -> dict[Step, Bits]:
+def stepped(
+    had: Bits, has: Bits, held: Reaching, flipped: Reaching, numbering: Numbering
+) -> dict[Step, Bits]:
     """The shift of a few clusters.
 
     ``held`` are the layers before, and ``flipped`` says for whom one of them came or went.
     """
+    stay = had & has
     moving = had ^ has
     for _, bits in flipped:
-        moving |= bits & had & has
+        moving |= bits & stay
     if not moving:
         return {}
+    named, width = numbering.named, len(numbering.bits)
+    low = (1 << width) - 1
     found: dict[Step, Bits] = {}
-    for names, part in _told_apart(moving, held):
-        old = frozenset(names)
-        for others, bits in _told_apart(part, flipped):
-            new = old.symmetric_difference(others) if others else old
-            if stay := bits & had & has:
-                found[old, new] = stay
-            if gone := bits & ~has:
-                found[old, None] = found.get((old, None), 0) | gone
-            if come := bits & ~had:
-                found[None, new] = found.get((None, new), 0) | come
+    for both, bits in _told_apart(moving, held, [(code << width, bits) for code, bits in flipped]):
+        code = both & low
+        old, new = named[code], named[code ^ (both >> width)]
+        if staying := bits & stay:
+            found[old, new] = staying
+        if gone := bits & ~has:
+            found[old, None] = found.get((old, None), 0) | gone
+        if come := bits & ~had:
+            found[None, new] = found.get((None, new), 0) | come
     return found
 
 
-def _told_apart(start: Bits, layers: Reaching) -> list[tuple[list[str], Bits]]:
-    """Some of a few clusters by the layers that reach them."""
-    if not start & (start - 1):
-        return [([name for name, bits in layers if bits & start], start)]
-    parts: list[tuple[list[str], Bits]] = [([], start)]
-    for name, bits in layers:
-        if not bits & start:
-            continue
-        split: list[tuple[list[str], Bits]] = []
+def _told_apart(start: Bits, *layers: Reaching) -> list[tuple[int, Bits]]:
+    """Some of a few clusters by the layers that reach them.
+
+    Layers that reach the same of them tell the same apart: they are looked at together.
+    """
+    together: dict[Bits, int] = {}
+    for code, reach in chain(*layers):
+        bits = reach & start
+        together[bits] = together.get(bits, 0) | code
+    common = together.pop(start, 0)
+    together.pop(0, None)
+    parts: list[tuple[int, Bits]] = [(common, start)]
+    for bits, more in together.items():
+        split: list[tuple[int, Bits]] = []
         for part in parts:
-            names, clusters = part
+            code, clusters = part
             inside = clusters & bits
-            if inside:
-                split.append(([*names, name], inside))
-                if inside != clusters:
-                    split.append((names, clusters ^ inside))
-            else:
+            if not inside:
                 split.append(part)
+            else:
+                split.append((code | more, inside))
+                if inside != clusters:
+                    split.append((code, clusters ^ inside))
         parts = split
     return parts
 

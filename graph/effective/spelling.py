@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
+from graph.composition.numbering import Names
 from graph.composition.stack import Stack
 from graph.effective.key import overlay_key
 from graph.effective.late_columns import Late, late_columns
@@ -32,7 +33,6 @@ from graph.effective.portion import (
     RemovedLines,
     Settings,
 )
-from graph.effective.refine import Names
 from graph.effective.rendition import (
     FLEET,
     Cause,

@@ -70,13 +70,15 @@ class Forest:
 class ForestDraft(Forest):
     """The next version, still being made."""
 
-    __slots__ = ("_closures", "_directs", "_my_children")
+    __slots__ = ("_closures", "_directs", "_known_lines", "_my_children")
 
     def __init__(self, base: Forest) -> None:
         # The same two vectors twice: as every reader sees them, and as ours to change.
         self._closures = SetsDraft(base.closures)
         self._directs = SetsDraft(base.directs)
         self._my_children: dict[GroupNumber, dict[str, GroupNumber]] = {}
+        self._known_lines: dict[GroupNumber, tuple[GroupNumber, ...]] = {}
+        """Groups with those above them, until the next time that groups change."""
         super().__init__(
             roots=base.roots,
             groups=base.groups,
@@ -102,7 +104,7 @@ class ForestDraft(Forest):
         closures = self._closures
         if self.children.get(group):
             self._directs.own(group).add(cluster)
-        for at in self.upwards(group):
+        for at in self._line(group):
             if cluster in closures.get(at):
                 return  # and in all above (F1)
             closures.own(at).add(cluster)
@@ -118,23 +120,19 @@ class ForestDraft(Forest):
             return  # deleted in the same changeset, and taken out of the closures with it
         if self.children.get(group):
             self._directs.own(group).discard(cluster)
-        kept = self._above(staying, left.hierarchy)
-        for at in self.upwards(group):
+        others = filter(None, map(self.groups.get, staying))
+        lines = [self._line(each.number) for each in others if each.hierarchy == left.hierarchy]
+        kept, closures = {at for line in lines for at in line}, self._closures
+        for at in self._line(group):
             if at in kept:
                 return
-            self._closures.own(at).discard(cluster)
+            closures.own(at).discard(cluster)
 
-    def _above(self, numbers: Iterable[GroupNumber], hierarchy: str) -> set[GroupNumber]:
-        """Groups of the hierarchy at or above one of ``numbers``."""
-        found: set[GroupNumber] = set()
-        group_at = self.groups.get
-        for number in numbers:
-            group = group_at(number)
-            if group is None or group.hierarchy != hierarchy:
-                continue
-            while group is not None and group.number not in found:
-                found.add(group.number)
-                group = None if group.parent is None else group_at(group.parent)
+    def _line(self, number: GroupNumber) -> tuple[GroupNumber, ...]:
+        """``upwards``, looked up once for all clusters that come and go."""
+        found = self._known_lines.get(number)
+        if found is None:
+            found = self._known_lines[number] = tuple(self.upwards(number))
         return found
 
     # groups
@@ -144,6 +142,7 @@ class ForestDraft(Forest):
 
         Memberships stay as they are; those in a deleted group count no longer.
         """
+        self._known_lines.clear()
         resettled = [pair for pair in pairs if _settled(pair[0]) != _settled(pair[1])]
         parents = {group.parent for pair in resettled for group in pair if group is not None}
         were_inner = {at: bool(self.children.get(at)) for at in parents if at is not None}

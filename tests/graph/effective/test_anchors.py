@@ -1,21 +1,19 @@
-"""Layers found from the clusters, against what the layers say they reach."""
+"""Layers by what they lie on, against what they say."""
 
 from __future__ import annotations
 
 from random import Random
 
 from effective_checks import advanced, snapshot_of
-from graph.effective.anchors import Anchors, is_anchored
-from graph.effective.lens import Few
-from graph.model.cluster_set import ClusterSet
+from graph.effective.anchors import Anchors
 from graph.model.names import Revision
+from graph.model.selector import Everything, Under
 from graph.model.workload import Layer
-from graph.targeting.evaluate import evaluate
 from twin import Twin
 from workload_fleets import random_workload_changes, random_workloads
 
 
-def test_a_cluster_finds_the_layers_that_reach_it() -> None:
+def test_layers_lie_on_their_groups_while_the_workload_changes() -> None:
     found_some = 0
     for seed in range(40):
         random = Random(seed)
@@ -23,19 +21,16 @@ def test_a_cluster_finds_the_layers_that_reach_it() -> None:
         view = snapshot_of(twin)
         anchors = Anchors.of(view.workload.layers.values())
         for step in range(6):
-            numbers = view.everything().numbers()
-            few = Few(ClusterSet.of(random.sample(numbers, min(len(numbers), 1 + step % 5))))
-            found = {
-                (application, name): bits
-                for application, each in anchors.reaching(few, view).items()
-                for name, bits in each
+            layers = view.workload.layers.values()
+            found = {name: group for group, each in anchors.groups.items() for _, name in each}
+            assert found == {
+                layer.name: layer.selector.group
+                for layer in layers
+                if isinstance(layer.selector, Under)
             }
-            expected = {
-                (layer.application, layer.name): bits
-                for layer in view.workload.layers.values()
-                if is_anchored(layer) and (bits := few.cut(evaluate(layer.selector, view)))
+            assert anchors.free == {
+                layer.name for layer in layers if not isinstance(layer.selector, Under | Everything)
             }
-            assert found == expected, f"seed {seed}, step {step}"
             found_some += len(found)
             changes = random_workload_changes(random, twin, Revision(step + 2), operations_max=6)
             twin.apply(changes)

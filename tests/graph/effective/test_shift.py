@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from graph.composition.numbering import Numbering
 from graph.effective.lens import WHOLE, Few
 from graph.effective.refine import refine
 from graph.effective.shift import Shift, Side, between, moved, shifted, stepped
@@ -36,9 +37,12 @@ def parts(side: Side) -> dict[frozenset[str], ClusterSet]:
 
 
 def of_few(few: Few, was: Side, now: Side, turned: list[str]) -> Shift[int]:
-    held = [(name, few.cut(reach)) for name, reach in was.reached()]
-    flipped = [(name, few.cut(was.reach(name)) ^ few.cut(now.reach(name))) for name in turned]
-    return Shift(stepped(few.cut(was.placed), few.cut(now.placed), held, flipped), few)
+    numbering = Numbering(LAYERS)
+    code = numbering.bits
+    held = [(code[name], few.cut(reach)) for name, reach in was.reached()]
+    flipped = [(code[name], few.cut(was.reach(name)) ^ few.cut(now.reach(name))) for name in turned]
+    had, has = few.cut(was.placed), few.cut(now.placed)
+    return Shift(stepped(had, has, held, flipped, numbering), few)
 
 
 @pytest.mark.parametrize("clusters", [1, 2, 12, 60])
@@ -55,19 +59,29 @@ def test_a_shift_leads_from_the_parts_before_to_those_after(clusters):
         assert all(old != new for old, new in found.steps)
         for shift in (found, few, expected):
             assert moved(before, shift) == after
-            assert shift.emptied(before) == before.keys() - after.keys()
+            done = shift.outcome(before, str, str)
+            assert done.emptied == before.keys() - after.keys()
+            assert done.everybody == ClusterSet.union(expected.sets().values())
             assert set(shift.joined(before)) == after.keys() - before.keys()
-            assert shift.everybody() == ClusterSet.union(expected.sets().values())
 
 
-def test_those_who_differ_go_between_configurations_that_are_not_alike():
+def test_those_who_differ_go_between_configurations_of_other_values():
     a, b, c = (frozenset({each}) for each in "abc")
-    steps = {(a, b): 1, (b, c): 2, (None, a): 4, (c, None): 8}
-    shift = Shift(steps, Few(ClusterSet.of([10, 11, 12, 13])))
-    assert set(shift.differing(lambda old, new: (old, new) == (a, b))) == {11}
-    assert set(shift.differing(lambda old, new: True)) == set()
-    assert set(shift.differing(lambda old, new: False)) == {10, 11}
-    assert set(shift.everybody()) == {10, 11, 12, 13}
+    few = Few(ClusterSet.of([10, 11, 12, 13]))
+    parts = {a: ClusterSet.of([10, 20]), b: ClusterSet.of([11, 21]), c: ClusterSet.of([13])}
+    shift = Shift({(a, b): 1, (b, c): 2, (None, a): 4, (c, None): 8}, few)
+    before = {a: "1", b: "2", c: "3"}.__getitem__
+
+    def differing(**after: str) -> set[int]:
+        values = {frozenset({name}): value for name, value in after.items()}
+        return set(shift.outcome(parts, before, values.__getitem__).differing)
+
+    assert differing(a="9", b="1", c="9") == {11}
+    assert differing(a="9", b="1", c="2") == set()
+    assert differing(a="1", b="2", c="3") == {10, 11}
+    done = shift.outcome(parts, before, before)
+    assert set(done.everybody) == {10, 11, 12, 13}
+    assert done.emptied == set(), "somebody comes to the one that all have left"
 
 
 def test_parts_that_moved_twice_are_put_together_once():
