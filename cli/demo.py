@@ -6,7 +6,6 @@ switched off: what is timed is the work, not the remembering.
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import statistics
 import sys
@@ -25,6 +24,7 @@ from cli.loading import load_commands
 from cli.output import at_revision, columns, share_of
 from cli.progress import progress
 from cli.reasons import reasons
+from cli.running import run
 from cli.sample import SEED_SENTENCE, reference_selectors, sample
 from cli.sample_workload import chapters
 from cli.session import group_named
@@ -62,7 +62,7 @@ def demo(clusters: int | None, fresh: bool, serve: bool) -> None:
     """A sample fleet in an embedded store: asked, explained, changed, rendered and served."""
     settings = read_settings()
     settings = _demo_settings(settings)
-    asyncio.run(_demo(settings, clusters, fresh=fresh))
+    run(_demo(settings, clusters, fresh=fresh))
     if serve:
         _serve(settings)
 

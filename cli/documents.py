@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
 from cli.document_models import SHAPES
+from cli.running import interrupted_at_once
 from graph.model.command import Command, Revert
 from graph.model.errors import Invalid, NotFound
 from graph.model.names import did_you_mean, nearest, quoted
@@ -46,7 +47,7 @@ class Placed:
 def read_commands(file: str) -> Iterator[Placed]:
     """The commands of ``file`` in order; ``-`` is standard input, as JSON lines."""
     if file == STANDARD_INPUT:
-        yield from _json_lines(sys.stdin.buffer, "standard input")
+        yield from _json_lines(_piped, "standard input")
         return
     path = Path(file)
     suffix = path.suffix.lower()
@@ -57,7 +58,10 @@ def read_commands(file: str) -> Iterator[Placed]:
         )
     try:
         with path.open("rb") as stream:
-            yield from _json_lines(stream, file) if suffix in JSON_LINES else _yaml(stream, file)
+            if suffix in JSON_LINES:
+                yield from _json_lines(stream.readline, file)
+            else:
+                yield from _yaml(stream, file)
     except FileNotFoundError:
         raise NotFound(f"there is no file {quoted(file)}", hint="check the path") from None
     except OSError as error:
@@ -108,9 +112,15 @@ def json_line(command: Command) -> str:
     return json.dumps(document_of(command), ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
-def _json_lines(stream: BinaryIO, file: str) -> Iterator[Placed]:
+def _piped(size: int) -> bytes:
+    """A line of standard input, which may be long in coming."""
+    with interrupted_at_once():
+        return sys.stdin.buffer.readline(size)
+
+
+def _json_lines(readline: Callable[[int], bytes], file: str) -> Iterator[Placed]:
     number = 0
-    while line := stream.readline(LINE_BYTES_MAX + 1):
+    while line := readline(LINE_BYTES_MAX + 1):
         number += 1
         where = f"{file}, line {number:,}"
         if len(line) > LINE_BYTES_MAX:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import signal
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -95,20 +94,19 @@ def render(
 
 async def _render(settings: Settings, task: Task, *, here: bool, adopt: bool) -> None:
     secret = settings.source.token.get_secret_value()
-    handler = log_to(settings.telemetry, secrets=[secret], trace_id=trace_id)
-    traces = Traces(settings.telemetry)
     work = asyncio.current_task()
     assert work is not None, "it runs in one"
-    try:
-        with _stopping(work.cancel):
-            given = _publishing(settings, traces, task, here=here, adopt=adopt)
-            async with given as (publishing, tidy):
-                await _do(task, publishing, settings, tidy)
-    except asyncio.CancelledError:
-        click.echo("stopped; what was published stays", err=True)
-    finally:
-        await asyncio.to_thread(traces.close)
-        logging.getLogger().removeHandler(handler)
+    with log_to(settings.telemetry, secrets=[secret], trace_id=trace_id):
+        traces = Traces(settings.telemetry)
+        try:
+            with _stopping(work.cancel):
+                given = _publishing(settings, traces, task, here=here, adopt=adopt)
+                async with given as (publishing, tidy):
+                    await _do(task, publishing, settings, tidy)
+        except asyncio.CancelledError:
+            click.echo("stopped; what was published stays", err=True)
+        finally:
+            await asyncio.to_thread(traces.close)
 
 
 @asynccontextmanager

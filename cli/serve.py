@@ -49,19 +49,16 @@ def run_server(settings: Settings, *, create: bool = False) -> None:
 
 async def _serve(settings: Settings, *, create: bool) -> None:
     identity_of(settings.auth, settings.api)  # refuses now what would be refused after a long load
-    handler = log_to(settings.telemetry, secrets=_secrets(settings), trace_id=trace_id)
-    telemetry = Telemetry(settings.telemetry, access=AccessLines(handler))
-    try:
-        with closing(bind(settings.api.host, settings.api.port)) as listener:
-            async with AsyncExitStack() as stack:
-                opened = open_engine(
-                    settings, write=True, create=create, progress=_log.info, trace=telemetry.trace
-                )
-                engine = await _entered(stack, opened)
-                await _answer(engine, settings, listener, telemetry)
-    finally:
-        await telemetry.close()
-        logging.getLogger().removeHandler(handler)
+    told = log_to(settings.telemetry, secrets=_secrets(settings), trace_id=trace_id)
+    async with AsyncExitStack() as stack:
+        telemetry = Telemetry(settings.telemetry, access=AccessLines(stack.enter_context(told)))
+        stack.push_async_callback(telemetry.close)
+        listener = stack.enter_context(closing(bind(settings.api.host, settings.api.port)))
+        opened = open_engine(
+            settings, write=True, create=create, progress=_log.info, trace=telemetry.trace
+        )
+        engine = await _entered(stack, opened)
+        await _answer(engine, settings, listener, telemetry)
 
 
 async def _entered(stack: AsyncExitStack, opened: AbstractAsyncContextManager[Engine]) -> Engine:

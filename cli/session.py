@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import TypeVar
 
 import click
 
+from cli.running import run
 from cli.settings import Settings, read_settings
 from cli.wiring import open_engine
 from graph.engine import Engine
@@ -64,7 +64,7 @@ def ask(
         async with open_engine(settings_for(store_url), write=write, create=create) as engine:
             return await body(engine)
 
-    return asyncio.run(work())
+    return run(work())
 
 
 async def view_at(engine: Engine, as_of: str | None) -> Snapshot:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import click
 
 from cli.output import at_revision, columns
 from cli.progress import Advance, progress
+from cli.running import run
 from cli.session import ask, settings_for
 from cli.wiring import archive_directory, open_embedded, snapshot_file
 from graph.engine import Engine
@@ -52,7 +52,7 @@ def backup(store_url: str | None, file: Path) -> None:
                 await store.backup(file, progress=_stepped(advance))
             return (await store.head()).cursor.revision
 
-    revision = asyncio.run(work())
+    revision = run(work())
     click.echo(f"backed up to {file}        revision {revision:,}")
 
 
@@ -75,7 +75,7 @@ def restore(store_url: str | None, file: Path, yes: bool) -> int:
             copy.unlink(missing_ok=True)  # it shows the history that was replaced
         return head.cursor.revision
 
-    click.echo(f"restored from {file}        revision {asyncio.run(work()):,}")
+    click.echo(f"restored from {file}        revision {run(work()):,}")
     return 0
 
 

@@ -18,7 +18,7 @@ from graph.model.values import Value
 _REFUSED_BY_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 """JSON carries these as they are; YAML refuses them, or takes them for the end of a line."""
 
-_NO_TEXT = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
+NO_TEXT = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
 """Words that some reader of YAML takes for something else unless they are quoted."""
 
 
@@ -46,7 +46,7 @@ def document(fields: Mapping[str, object]) -> bytes:
 
 
 def _field(name: str, value: object) -> str:
-    if isinstance(value, str) and value.isidentifier() and value.lower() not in _NO_TEXT:
+    if isinstance(value, str) and value.isidentifier() and value.lower() not in NO_TEXT:
         return f"{name}: {value}\n"
     items = _items(value)
     return (

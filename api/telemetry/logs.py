@@ -13,8 +13,8 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, TextIO
@@ -106,16 +106,17 @@ class TextLines(Lines):
         return self.line(at_seconds, "info", ACCESS, OPERATION, fields)
 
 
+@contextmanager
 def log_to(
     settings: TelemetrySettings,
     *,
     secrets: Iterable[str] = (),
     trace_id: Callable[[], str] = str,
     stream: TextIO | None = None,
-) -> logging.StreamHandler[TextIO]:
+) -> Generator[logging.StreamHandler[TextIO]]:
     """Send every log line of the process to ``stream``, standard error by default.
 
-    Returns the handler, for whoever wants to take it away again.
+    The root logger is everybody's: when the body ends it is as it was.
     """
     out: TextIO = sys.stderr if stream is None else stream
     text = settings.logs == "text" or (settings.logs == "auto" and out.isatty())
@@ -123,9 +124,14 @@ def log_to(
     handler.setFormatter((TextLines if text else JsonLines)(secrets, trace_id))
     handler.setLevel(settings.level.upper())
     root = logging.getLogger()
+    level = root.level
     root.addHandler(handler)
     root.setLevel(settings.level.upper())
-    return handler
+    try:
+        yield handler
+    finally:
+        root.setLevel(level)
+        root.removeHandler(handler)
 
 
 class AccessLines:

@@ -199,9 +199,12 @@ def recipes(edition: Edition, application: str) -> Iterator[Recipe]:
 
 
 def _flavour(pointer: Pointer) -> Flavour:
-    """Whom a pointer is for: Flux reads the generic one too, so that is for everybody else."""
+    """Whom a pointer is for: Flux reads the generic one too, so that is for everybody else.
+
+    Also where some of its lines are still in the words of Flux.
+    """
     told = {line.reconciler for line in pointer.lines.values()}
-    return Flavour.FLUX if Flavour.FLUX in told else Flavour.GENERIC
+    return Flavour.FLUX if told == {Flavour.FLUX} else Flavour.GENERIC
 
 
 def root_kustomization(directory: str) -> bytes:

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from graph.model.values import Value
 from graph.model.workload import Application, Base
 from renderer import paths
-from renderer.flow import flow
-from renderer.formats.late import Patch, object_patches
+from renderer.formats.late import Patch, handed_on, object_patches
 from renderer.formats.port import Unit
 from renderer.objects.business import labels_of
 from renderer.objects.manifest import directory, manifest
@@ -78,8 +77,7 @@ class ArgoCD:
         filled = object_patches(application, late)
         if not filled:
             return []
-        given = {"op": "add", "path": "/spec/source/kustomize", "value": {"patches": filled}}
-        return [{"target": {"kind": KIND, "name": application.name}, "patch": flow([given])}]
+        return [handed_on(KIND, application.name, "/spec/source/kustomize", {"patches": filled})]
 
     def _project(self, unit: Unit) -> dict[str, object]:
         granted = (each.partition("/") for each in sorted(unit.application.cluster_scoped))

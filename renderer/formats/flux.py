@@ -54,7 +54,7 @@ class Flux:
     def patches(self, application: Application, late: Mapping[str, Value]) -> Sequence[Patch]:
         """Handed on to the application's Kustomization, which applies them to its objects."""
         filled = object_patches(application, late)
-        return handed_on(KIND, application.name, "/spec/patches", filled)
+        return [handed_on(KIND, application.name, "/spec/patches", filled)] if filled else []
 
     def _spec(self, unit: Unit) -> dict[str, object]:
         settings = self._settings
@@ -69,5 +69,4 @@ class Flux:
             "prune": True,
             "wait": settings.flux_wait,
             "dependsOn": [{"name": application} for application, _ in unit.needs],
-            "patches": [],
         }

@@ -115,7 +115,8 @@ class Own:
         if taker is None:
             return object_patches(application, late, namespace=application.namespace)
         filled = object_patches(application, late)
-        return handed_on(taker.kind, application.name, taker.pointer, filled)
+        last = f"{taker.pointer}/-"
+        return [handed_on(taker.kind, application.name, last, each) for each in filled]
 
 
 def read_own(directory: str, tree: Tree) -> Description | Failure:

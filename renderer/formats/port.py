@@ -13,6 +13,7 @@ from typing import Protocol
 
 from graph.model.values import Value
 from graph.model.workload import Application, Namespace
+from renderer.formats.terse import Said
 from renderer.tree import Tree
 
 
@@ -47,6 +48,6 @@ class Format(Protocol):
 
     def patches(
         self, application: Application, late: Mapping[str, Value]
-    ) -> Sequence[Mapping[str, object]]:
+    ) -> Sequence[Mapping[str, Said]]:
         """Entries of the pointer's ``patches`` that bring late-bound values to their fields."""
         ...

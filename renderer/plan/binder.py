@@ -1,77 +1,86 @@
 """Late-bound values brought into their patches, for millions of lines.
 
 The patches of an application differ from cluster to cluster in nothing but the values. So they are
-made once, with a mark in place of each value, and after that only the values are written: as JSON,
-inside the text of as many JSON documents as the mark was found in. What comes out is what
-``Format.patches`` gives for the values themselves.
+made once, with a mark in place of each value, and after that only the values are written. A mark
+holds a quote, and so shows how one is written in the place where it stands: that is all that the
+texts around a value do to it. What comes out is what ``Format.patches`` gives for the values.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from graph.model.values import Value
 from graph.model.workload import Application
 from renderer.flow import flow
 from renderer.formats.port import Format
+from renderer.formats.terse import terse
+from renderer.plan.pointer import Line
 
-_MARK = "9c1d5e7fTrellisLateBound{:04d}e7f5d1c9"
-_MARKED = re.compile(r'(\\*)"9c1d5e7fTrellisLateBound([0-9]{4})e7f5d1c9\1"')
-_QUOTES = tuple("\\" * (2**documents - 1) + '"' for documents in range(8))
-"""A quote as it stands inside so many documents."""
-Piece = str | tuple[str, int]
-"""Text, or the key of a value and how many documents it is inside of."""
+_MARK = "9c1d5e7f'TrellisLateBound{:04d}e7f5d1c9"
+_MARKED = re.compile('"9c1d5e7f(\'+)TrellisLateBound([0-9]{4})e7f5d1c9"')
+
+
+class _Entry(NamedTuple):
+    """One of a pointer's ``patches``, without the values."""
+
+    pieces: tuple[str, ...]
+    """Text, with an empty piece for each value."""
+    places: tuple[tuple[int, str, str], ...]
+    """Which piece each value is, its key, and how a quote is written there."""
+
+
+class _Made(NamedTuple):
+    entries: tuple[_Entry, ...]
+    filled: str
+    """The keys of the values in the patches, one after the other."""
+    bare: tuple[str, ...]
+    """Keys that fill no field."""
 
 
 class Binder:
-    """Writes the patches of one application for one reconciler."""
+    """Writes the lines of one application for one reconciler."""
 
     def __init__(self, words: Format, application: Application) -> None:
         self._words, self._application = words, application
-        self._made: dict[tuple[str, ...], tuple[tuple[Piece, ...], ...]] = {}
+        self._made: dict[tuple[str, ...], _Made] = {}
 
-    def patches(self, late: Mapping[str, Value]) -> tuple[str, ...]:
-        """Entries of a pointer's ``patches``, as they stand in the file."""
+    def line(self, directory: str, late: Mapping[str, Value]) -> Line:
+        """The line that leads to ``directory``, with these values."""
         keys = tuple(late)
         made = self._made.get(keys)
         if made is None:
             made = self._made[keys] = self._compiled(keys)
-        return tuple(_filled(pieces, late) for pieces in made)
+        entries, filled, bare = made
+        if bare:
+            rest = flow({key: late[key] for key in bare})
+            filled = f"{filled} {rest}" if filled else rest
+        return Line(directory, filled, tuple([_bound(each, late) for each in entries]))
 
-    def _compiled(self, keys: tuple[str, ...]) -> tuple[tuple[Piece, ...], ...]:
+    def _compiled(self, keys: tuple[str, ...]) -> _Made:
         marks: dict[str, Value] = {key: _MARK.format(at) for at, key in enumerate(keys)}
-        entries = self._words.patches(self._application, marks)
-        return tuple(_pieces(flow(each), keys) for each in entries)
+        patches = self._words.patches(self._application, marks)
+        entries = tuple(_entry(terse(each), keys) for each in patches)
+        filled = [key for entry in entries for _, key, _ in entry.places]
+        bare = tuple(key for key in keys if key not in filled)
+        return _Made(entries, " ".join(filled), bare)
 
 
-def _pieces(text: str, keys: tuple[str, ...]) -> tuple[Piece, ...]:
-    found: list[Piece] = []
+def _entry(text: str, keys: tuple[str, ...]) -> _Entry:
+    pieces: list[str] = []
+    places: list[tuple[int, str, str]] = []
     at = 0
     for mark in _MARKED.finditer(text):
-        found.append(text[at : mark.start()])
-        # a quote inside n documents has 2^n - 1 backslashes before it
-        found.append((keys[int(mark[2])], (len(mark[1]) + 1).bit_length() - 1))
+        pieces += (text[at : mark.start()], "")
+        places.append((len(pieces) - 1, keys[int(mark[2])], mark[1]))
         at = mark.end()
-    return (*found, text[at:])
+    return _Entry((*pieces, text[at:]), tuple(places))
 
 
-def _filled(pieces: tuple[Piece, ...], late: Mapping[str, Value]) -> str:
-    return "".join(
-        piece if isinstance(piece, str) else _inside(late[piece[0]], piece[1]) for piece in pieces
-    )
-
-
-def _inside(value: Value, documents: int) -> str:
-    if isinstance(value, str) and _is_plain(value):
-        quote = _QUOTES[documents]
-        return f"{quote}{value}{quote}"
-    text = flow(value)
-    for _ in range(documents):
-        text = flow(text)[1:-1]
-    return text
-
-
-def _is_plain(text: str) -> bool:
-    """Whether a text stands in JSON as it is, however deep."""
-    return text.isascii() and text.isprintable() and '"' not in text and "\\" not in text
+def _bound(entry: _Entry, late: Mapping[str, Value]) -> str:
+    pieces, places = list(entry[0]), entry[1]
+    for at, key, quote in places:
+        pieces[at] = flow(late[key]).replace("'", quote)
+    return "".join(pieces)

@@ -83,7 +83,6 @@ class Directories:
             for place, each in tuple(self._held.of(name).failed.items()):
                 reconciler, _, key = place.rpartition("/")
                 if reconciler:
-                    del self._held.of(name).failed[place]
                     self._tell(reconciler, name, key)
                 else:
                     wanted.append(self._configuration(name, key, each))

@@ -37,7 +37,11 @@ def forget_failures(books: Books) -> None:
         holding = books.held.of(name)
         if name == FLEET or not holding.failed:
             continue
-        wanted = {key for _, key in books.lines.of_application(name).places}
-        wanted |= {wish.key for wish in holding.waiting.values()}
-        for place in [each for each in holding.failed if each.rpartition("/")[2] not in wanted]:
-            del holding.failed[place]
+        wanted = {*books.lines.of_application(name).places}
+        for wish in (*holding.waiting.values(), *holding.foreign.values()):
+            wanted.add((wish.reconciler, wish.key))
+        wanted |= {("", key) for _, key in wanted}  # an overlay, whoever is told of it
+        for place in list(holding.failed):
+            reconciler, _, key = place.rpartition("/")
+            if (reconciler, key) not in wanted:
+                del holding.failed[place]

@@ -1,16 +1,17 @@
 """What is not published as it should be, why, and since when; and what is needed to go on.
 
-Four things can be held, each of one application and none of them anybody else's business:
+Five things can be held, each of one application and none of them anybody else's business:
 
 - *blocked*: the core says that it cannot run there as defined; the line stays.
 - *failed*: an overlay does not render; its last good files stay, and it is tried again.
 - *waiting*: a line wants an overlay that never rendered; the line before stays.
+- *foreign*: a line stays though its cluster has another reconciler, which cannot be told of it.
 - *wave*: more lines would go at once than anybody agreed to; they stay until that is confirmed.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -23,11 +24,14 @@ from graph.model.publication import HeldBack
 from graph.model.values import Value
 from renderer import paths
 from renderer.failure import Failure
+from renderer.plan.lines import Lines
 from renderer.plan.sheet import Sheet
 
 _ROOT = ".trellis/held"
 _NAMESPACES = ".trellis/held/namespaces.json"
 _WHY = "what is held has changed"
+
+_REPORTED = ("application", "reason", "message", "clusters", "since")
 
 Reasons = tuple[tuple[str, str], ...]
 """Kinds of reason and what is wrong."""
@@ -46,7 +50,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A line that wants an overlay that never rendered."""
+    """A line as it is to be, once the reconciler can be told of its overlay."""
 
     key: str
     reconciler: str
@@ -64,19 +68,34 @@ class Holding:
     """By key; of what tells a reconciler by reconciler/key."""
     waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
     """By cluster."""
+    foreign: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
+    """By cluster: lines in the words of the reconciler it had, as they are in those it has."""
     wave: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
     """Cause by cluster; since which revision."""
     undefined: bool = False
     """Its definition is gone and is kept for the lines that are left."""
 
     def __bool__(self) -> bool:
-        return bool(self.blocked or self.failed or self.waiting or self.wave or self.undefined)
+        held = self.blocked or self.failed or self.waiting or self.foreign or self.wave
+        return bool(held) or self.undefined
 
     def settle(self, cluster: str) -> None:
         """There is a new line, or none: whatever was held about it is over."""
         self.blocked.pop(cluster, None)
         self.waiting.pop(cluster, None)
+        self.foreign.pop(cluster, None)
         self.wave.pop(cluster, None)
+
+    def lose(self, cluster: str) -> None:
+        """A line is gone, so there is nothing left to hold; what may come instead is untouched."""
+        self.foreign.pop(cluster, None)
+        self.wave.pop(cluster, None)
+
+    def fulfilled(self, cluster: str, wish: Waiting) -> None:
+        """A line is as ``wish`` said: whatever is still wished of it, its words are no others'."""
+        self.foreign.pop(cluster, None)
+        if self.waiting.get(cluster) is wish:
+            del self.waiting[cluster]
 
     def forget(self, clusters: Iterable[str]) -> None:
         """Lines are said to go: they neither wait nor are blocked any more."""
@@ -92,16 +111,11 @@ class Holding:
         self.blocked = {name: (why, at or revision) for name, (why, at) in self.blocked.items()}
         self.wave = {name: (why, at or revision) for name, (why, at) in self.wave.items()}
 
-    def told(self, application: str) -> Iterator[dict[str, Any]]:
+    def told(self, application: str, lines: Lines) -> Iterator[dict[str, Any]]:
         """For people: what is held, by reason."""
+        concerned = self._concerned(application, lines)
         for place, each in sorted(self.failed.items()):
-            reconciler, _, key = place.rpartition("/")
-            waiting = sum(
-                1
-                for wish in self.waiting.values()
-                if wish.key == key and reconciler in ("", wish.reconciler)
-            )
-            row = _row(application, "failed", each.failure.message, waiting, each.since)
+            row = _row(application, "failed", each.failure.message, concerned[place], each.since)
             failure = {name: value for name, value in asdict(each.failure).items() if value}
             yield row | {"overlay": place} | failure
         groups: dict[tuple[Reasons, int], int] = defaultdict(int)
@@ -117,6 +131,21 @@ class Holding:
             )
             hint = f"look why, then confirm with trellis render --confirm {application}"
             yield _row(application, "wave", message, len(self.wave), since) | {"hint": hint}
+
+    def _concerned(self, application: str, lines: Lines) -> Counter[str]:
+        """Clusters that run the last good files of what failed, or wait for it."""
+        found: Counter[str] = Counter()
+        if not self.failed:
+            return found
+        for (reconciler, key), count in lines.of_application(application).places.items():
+            found[key] += count
+            found[f"{reconciler}/{key}"] += count
+        for cluster in self.waiting.keys() | self.foreign.keys():
+            wish, kept = self.waiting.get(cluster), self.foreign.get(cluster)
+            if wish is not None and (kept is None or kept.key != wish.key):
+                found[wish.key] += 1
+            found.update({f"{each.reconciler}/{each.key}" for each in (wish, kept) if each})
+        return found
 
 
 def _row(application: str, reason: str, message: str, clusters: int, since: int) -> dict[str, Any]:
@@ -136,6 +165,8 @@ class Held:
         self._sheet = sheet
         names = sheet.names(f"{_ROOT}/apps")
         self._of: dict[str, Holding] = {}
+        self._wishing: dict[str, set[str]] = defaultdict(set)
+        """Applications that wait at a cluster or are foreign there, or were: to find them by it."""
         for name in names:
             self._load(name.removesuffix(".json"))
         if sheet.read(_path(FLEET)) is not None:
@@ -163,33 +194,40 @@ class Held:
         """An application is gone, and whatever was held of it."""
         self._of[application] = Holding()
 
-    def move(self, cluster: str, reconciler: str, policies: tuple[str, ...]) -> None:
-        """A cluster is told of: what waits for it is written as that says."""
-        for holding in self._of.values():
-            wish = holding.waiting.get(cluster) if holding.waiting else None
+    def wait(self, application: str, cluster: str, wish: Waiting) -> None:
+        """A line has to wait; whatever else was held about it is over."""
+        holding = self.of(application)
+        holding.settle(cluster)
+        holding.waiting[cluster] = wish
+        self._wishing[cluster].add(application)
+
+    def keep_foreign(self, application: str, cluster: str, wish: Waiting) -> None:
+        """A line stays in other words than its cluster's, until it can be as ``wish`` says."""
+        self.of(application).foreign[cluster] = wish
+        self._wishing[cluster].add(application)
+
+    def move(self, cluster: str, reconciler: str, policies: tuple[str, ...]) -> set[str]:
+        """A cluster is told of: what waits for it is written as that says.
+
+        Applications whose line there is foreign.
+        """
+        foreign: set[str] = set()
+        for application in self._wishing.get(cluster, ()):
+            holding = self._of[application]
+            wish = holding.waiting.get(cluster)
             if wish is not None:
                 wish = replace(wish, reconciler=reconciler, policies=policies)
                 holding.waiting[cluster] = wish
+            if cluster in holding.foreign:
+                foreign.add(application)
+        return foreign
 
     def applications(self) -> list[str]:
         """Those of which something is held."""
         return sorted(name for name, holding in self._of.items() if holding)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """For people: everything that is held."""
-        return [row for name in sorted(self._of) for row in self._of[name].told(name)]
-
-    def held_back(self) -> tuple[HeldBack, ...]:
-        """As it is reported."""
-        return tuple(
-            HeldBack(
-                row["application"], row["reason"], row["message"], row["clusters"], row["since"]
-            )
-            for row in self.rows()
-        )
-
-    def save(self, revision: int) -> None:
-        """Write everything down; what is new began at ``revision``."""
+    def save(self, revision: int, lines: Lines) -> tuple[HeldBack, ...]:
+        """Write everything down; what is new began at ``revision``. What there is to report."""
         for name, holding in self._of.items():
             holding.date(revision)
             if holding:
@@ -201,12 +239,16 @@ class Held:
         else:
             self._sheet.remove(_NAMESPACES, "nothing is held any more")
         style = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        self._sheet.write(paths.HELD, orjson.dumps({"held": self.rows()}, option=style), _WHY)
+        rows = [row for name in sorted(self._of) for row in self._of[name].told(name, lines)]
+        self._sheet.write(paths.HELD, orjson.dumps({"held": rows}, option=style), _WHY)
+        return tuple(HeldBack(*(row[name] for name in _REPORTED)) for row in rows)
 
     def _load(self, name: str) -> None:
         content = self._sheet.read(_path(name))
         assert content is not None, "it was listed"
-        self._of[name] = _read(orjson.loads(content))
+        self._of[name] = found = _read(orjson.loads(content))
+        for cluster in (*found.waiting, *found.foreign):
+            self._wishing[cluster].add(name)
 
 
 def _path(application: str) -> str:
@@ -221,6 +263,7 @@ def _written(holding: Holding) -> dict[str, Any]:
         ],
         "failed": {key: asdict(each) for key, each in sorted(holding.failed.items())},
         "waiting": {name: asdict(each) for name, each in sorted(holding.waiting.items())},
+        "foreign": {name: asdict(each) for name, each in sorted(holding.foreign.items())},
         "wave": [
             {"cause": cause, "since": since, "clusters": clusters}
             for (cause, since), clusters in sorted(_grouped(holding.wave.items()).items())
@@ -244,9 +287,12 @@ def _read(held: dict[str, Any]) -> Holding:
     for key, each in held["failed"].items():
         failure = Failure(**each["failure"])
         found.failed[key] = Failed(tuple(each["layers"]), each["values"], failure, each["since"])
-    for cluster, each in held["waiting"].items():
-        policies = tuple(each["policies"])
-        found.waiting[cluster] = Waiting(each["key"], each["reconciler"], policies, each["late"])
+    found.waiting = {cluster: _wish(each) for cluster, each in held["waiting"].items()}
+    found.foreign = {cluster: _wish(each) for cluster, each in held.get("foreign", {}).items()}
     for each in held["wave"]:
         found.wave.update(dict.fromkeys(each["clusters"], (each["cause"], each["since"])))
     return found
+
+
+def _wish(held: dict[str, Any]) -> Waiting:
+    return Waiting(held["key"], held["reconciler"], tuple(held["policies"]), held["late"])

@@ -88,7 +88,7 @@ class Losing:
             return
         del pointer.lines[application]
         if holding is not None:
-            holding.wave.pop(name, None)
+            holding.lose(name)
 
     def mark(self, pointer: Pointer, cause: Cause) -> None:
         """Say of held lines whether their cluster is gone; its name may be another's by now."""

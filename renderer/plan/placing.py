@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from graph.effective.portion import Line as ToldLine
 from graph.effective.portion import Pointer as Told
@@ -46,14 +46,15 @@ class Placing:
             assert was is not None, "something is known about it"
             return Pointer(was.cluster, was.fleet, dict(was.namespaces), dict(was.lines))
         words = self._words(told)
-        self._held.move(told.cluster, words.name, told.policies)
+        foreign = self._held.move(told.cluster, words.name, told.policies)
         before = {} if was is None else was.lines
-        lines = self._told_lines(told, words)
-        kept = [name for name in before if name not in lines]
+        lines = self._told_lines(told, words, before)
+        kept = {name: line for name, line in before.items() if name not in lines}
         if not keep_rest:
-            kept = [line.application for line in told.lines if line.application in kept]
-        if kept:
-            lines |= self._converted({name: before[name] for name in kept}, words)
+            kept = {each[0]: kept[each[0]] for each in told.lines if each[0] in kept}
+        if was is not None and kept:
+            crossed = self.is_host(told) == bool(was.namespaces)  # hosts have none
+            lines |= self._kept(kept, told, foreign, crossed=crossed)
         fleet = told.fleet or ("" if was is None else was.fleet)
         if told.fleet and FLEET in self._held:
             self._held.of(FLEET).settle(told.cluster)
@@ -62,7 +63,7 @@ class Placing:
             pointer.namespaces = self._namespaces(lines, words.name, told.policies)
         return pointer
 
-    def _told_lines(self, told: Told, words: Format) -> dict[str, Line]:
+    def _told_lines(self, told: Told, words: Format, before: Mapping[str, Line]) -> dict[str, Line]:
         """Lines that were told and need not wait."""
         plain, held = self._plain[words.name], self._held
         lines: dict[str, Line] = {}
@@ -70,7 +71,7 @@ class Placing:
             name, _, key, late = line
             known = None if name in held else plain.get((name, key))
             if known is None:
-                made = self._line(told, words, line)
+                made = self._line(told, words, line, before.get(name))
             else:
                 made = self._bound(words, name, known, late) if late else known
             if made is not None:
@@ -146,19 +147,20 @@ class Placing:
         host = self.is_host(told)
         return self._formats[Reconciler.ANSIBLE if host else told.reconciler]
 
-    def _line(self, told: Told, words: Format, line: ToldLine) -> Line | None:
+    def _line(self, told: Told, words: Format, line: ToldLine, before: Line | None) -> Line | None:
         """A line, or None where it has to wait; it is held no more, or from now on."""
         name, _, key, late = line
-        held = name in self._held
-        if not self._directories.is_ready(name, words.name, key):
-            holding = self._held.of(name)
-            holding.settle(told.cluster)
+        made = before
+        if self._directories.is_ready(name, words.name, key):
+            made = self._made(words, name, key, late)
+        else:
             wish = Waiting(key, words.name, told.policies, ordered(late))
-            holding.waiting[told.cluster] = wish
-            return None
-        if held:
+            if not _is_as(wish, before):
+                self._held.wait(name, told.cluster, wish)
+                return None
+        if name in self._held:
             self._held.of(name).settle(told.cluster)
-        return self._made(words, name, key, late)
+        return made
 
     def _made(self, words: Format, name: str, key: str, late: Mapping[str, Value]) -> Line:
         plain = self._plain[words.name]
@@ -171,7 +173,7 @@ class Placing:
         """A line with late-bound values."""
         if len(late) > 1 or any(isinstance(value, dict | list) for value in late.values()):
             late = ordered(late)
-        return Line(known[0], flow(late), self._binder(words, name).patches(late))
+        return self._binder(words, name).line(known[0], late)
 
     def _binder(self, words: Format, name: str) -> Binder:
         found = self._binders.get((words.name, name))
@@ -180,16 +182,32 @@ class Placing:
             self._binders[words.name, name] = found
         return found
 
-    def _converted(self, lines: Mapping[str, Line], words: Format) -> dict[str, Line]:
-        """Lines in the words of another reconciler, where it changed and can be told of them."""
-        for name, line in lines.items():
-            if line.directory == words.leads_to(name, line.key):
-                return dict(lines)  # all of a pointer are in the same words
-            break
+    def _kept(
+        self, lines: Mapping[str, Line], told: Told, foreign: Collection[str], *, crossed: bool
+    ) -> dict[str, Line]:
+        """Lines that stay, in the words of the cluster's reconciler.
+
+        Where that is another one now and cannot be told of a line, the line stays as it is until it
+        can: whoever reads the pointer would take away what is no longer in it. No line stays so on
+        a cluster that is a host now, or the other way: what one reads says nothing to the other.
+        """
+        words = self._words(told)
+        if not crossed and not foreign and _leads(words, *next(iter(lines.items()))):
+            return dict(lines)  # but for foreign ones, all of a pointer are in the same words
         found: dict[str, Line] = {}
         for name, line in lines.items():
-            if self._directories.is_ready(name, words.name, line.key):
+            if name in foreign:
+                self._held.of(name).foreign.pop(told.cluster, None)
+            if not crossed and _leads(words, name, line):
+                found[name] = line
+            elif self._directories.is_ready(name, words.name, line.key):
                 found[name] = self._made(words, name, line.key, line.late_values)
+            elif not crossed:
+                found[name] = line
+                wish = Waiting(line.key, words.name, told.policies, line.late_values)
+                self._held.keep_foreign(name, told.cluster, wish)
+            elif name in self._held:
+                self._held.of(name).lose(told.cluster)
         return found
 
     def _namespaces(
@@ -208,3 +226,15 @@ class Placing:
         if found is None:
             found = self._homes[application] = self._catalogue.application(application).namespace
         return found
+
+
+def _leads(words: Format, name: str, line: Line) -> bool:
+    """Whether a line leads where these words lead."""
+    return line.directory == words.leads_to(name, line.key)
+
+
+def _is_as(wish: Waiting, line: Line | None) -> bool:
+    """Whether a line is in the wished words already, and says the same."""
+    if line is None or (line.reconciler, line.key) != (wish.reconciler, wish.key):
+        return False
+    return flow(line.late_values) == flow(wish.late)

@@ -1,8 +1,9 @@
 """A cluster's pointer: the file that names, line by line, what runs there.
 
 It is read back as text: what a line says about an application is carried over as it was written,
-so a cluster on which one of seventy applications changes costs one new line. The late-bound values
-of a line stand in a comment above the patches made of them, for whoever has to write it anew.
+so a cluster on which one of seventy applications changes costs one new line. Late-bound values
+stand in the patches made of them; a comment above names the key of each, for people and for whoever
+has to write the line anew.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import orjson
 
 from graph.model.errors import Invalid
 from graph.model.values import Value
+from renderer.flow import ordered
+from renderer.formats.late import values_in
 
 _UP = "- ../../../"
 _HEAD = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
@@ -26,7 +29,8 @@ class Line(NamedTuple):
     directory: str
     """Where it leads: what tells the reconciler of the overlay, or the overlay itself."""
     late: str = ""
-    """The late-bound values as JSON; empty where there are none."""
+    """Keys of the values in ``patches``, one after the other, and values that are in none, as JSON;
+    empty where there are no late-bound values."""
     patches: tuple[str, ...] = ()
     """Entries of ``patches``, as they stand in the file."""
 
@@ -48,8 +52,14 @@ class Line(NamedTuple):
 
     @property
     def late_values(self) -> Mapping[str, Value]:
-        """The late-bound values by key."""
-        return orjson.loads(self.late) if self.late else {}
+        """The late-bound values by key, in order of the keys.
+
+        A line of format 1 names no keys: all its values stand as JSON.
+        """
+        keys, brace, rest = self.late.partition("{")
+        found: dict[str, Value] = orjson.loads(brace + rest) if brace else {}
+        values = (value for each in self.patches for value in values_in(each))
+        return ordered(found | dict(zip(keys.split(), values, strict=False)))
 
 
 @dataclass(slots=True)

@@ -6,12 +6,14 @@ written at the end.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from renderer import paths
 from renderer.plan.inventory import read_shard, shard_content
 from renderer.plan.pointer import Pointer, read_pointer
 from renderer.plan.sheet import Sheet
+from renderer.plan.why import why_listed
 
 
 class Roster:
@@ -21,7 +23,8 @@ class Roster:
         self._sheet = sheet
         self._fresh = fresh
         self._shards: dict[str, dict[str, Pointer]] = {}
-        self._dirty: set[str] = set()
+        self._dirty: dict[str, dict[str, str]] = defaultdict(dict)
+        """Why each host of a shard is written or goes, by the shard."""
 
     def read(self, clusters: Iterable[str]) -> dict[str, Pointer]:
         """Those that have a pointer, by name."""
@@ -50,9 +53,9 @@ class Roster:
             self._remove_file(pointer.cluster, why)
             shard = paths.inventory(pointer.cluster)
             self._shard(shard)[pointer.cluster] = pointer
-            self._dirty.add(shard)
+            self._dirty[shard][pointer.cluster] = why
             return
-        self._leave_shard(pointer.cluster)
+        self._leave_shard(pointer.cluster, why)
         keep = self._sheet.stream if self._fresh else self._sheet.write
         keep(_file(pointer.cluster), pointer.content(), why)
 
@@ -63,17 +66,17 @@ class Roster:
     def drop(self, cluster: str, why: str) -> None:
         """A cluster is gone."""
         self._remove_file(cluster, why)
-        self._leave_shard(cluster)
+        self._leave_shard(cluster, why)
 
     def save(self) -> bool:
         """Write the shards that were touched; whether there is a host in them."""
-        dirty, self._dirty = sorted(self._dirty), set()
-        for path in dirty:
+        dirty, self._dirty = self._dirty, defaultdict(dict)
+        for path, whys in sorted(dirty.items()):
             hosts = self._shards[path]
             if hosts:
-                self._sheet.write(path, shard_content(hosts), "hosts changed")
+                self._sheet.write(path, shard_content(hosts), why_listed(whys))
             else:
-                self._sheet.remove(path.rpartition("/")[0], "no host is left")
+                self._sheet.remove(path.rpartition("/")[0], why_listed(whys))
         return any(self._shards[path] for path in dirty)
 
     def hosts(self) -> bool:
@@ -86,10 +89,10 @@ class Roster:
             self._shards[path] = {} if content is None else read_shard(content)
         return self._shards[path]
 
-    def _leave_shard(self, cluster: str) -> None:
+    def _leave_shard(self, cluster: str, why: str) -> None:
         path = paths.inventory(cluster)
         if self._shard(path).pop(cluster, None) is not None:
-            self._dirty.add(path)
+            self._dirty[path][cluster] = why
 
     def _remove_file(self, cluster: str, why: str) -> None:
         self._sheet.remove(paths.pointer(cluster), why)

@@ -32,7 +32,7 @@ from renderer.message import Complete, Defined, Message
 from renderer.plan.catalogue import Catalogue
 from renderer.plan.directories import Books, Directories, Tools
 from renderer.plan.forgetting import forget_failures, forget_undefined
-from renderer.plan.held import Held
+from renderer.plan.held import Held, Waiting
 from renderer.plan.lines import APPLICATIONS, NAMESPACES, Lines
 from renderer.plan.losing import TOGETHER, Losing, batched
 from renderer.plan.placing import Placing
@@ -40,6 +40,7 @@ from renderer.plan.pointer import Pointer
 from renderer.plan.roster import Roster
 from renderer.plan.sheet import Sheet
 from renderer.plan.wave import WaveBounds
+from renderer.plan.why import why_gone, why_written
 from renderer.tree import Draft, Head
 
 
@@ -128,11 +129,11 @@ class Step:
         self._save_roster()
         forget_failures(self._books)
         self._lines.save()
-        self._held.save(complete.revision)
+        held = self._held.save(complete.revision, self._lines)
         self._keep(paths.STAMP, f"{self._tools.stamp}\n".encode())
         if self._fresh:
             self._keep(paths.OWN_FORMATS, self._tools.own)
-        outcome = Outcome(complete.revision, self._held.held_back(), self._sheet.why, touched)
+        outcome = Outcome(complete.revision, held, self._sheet.why, touched)
         self._begin(self._tools)
         return outcome
 
@@ -196,7 +197,8 @@ class Step:
                 self._told[name], self._left[name] = each, was
             else:
                 self._placing.count(None, pointer)
-                self._roster.put(pointer, "a snapshot", host=self._placing.is_host(each))
+                why = "everything is rendered" if was is None else why_written(was, pointer)
+                self._roster.put(pointer, why, host=self._placing.is_host(each))
 
     def _block(
         self, application: str, clusters: Iterable[str], reasons: tuple[tuple[str, str], ...]
@@ -262,7 +264,7 @@ class Step:
         if name in self._losing.retired and told is None:
             if not pointer.lines:
                 self._placing.count(was, None)
-                self._roster.drop(name, f"{name} is gone")
+                self._roster.drop(name, why_gone(was or pointer))
                 return
             self._losing.mark(pointer, Cause.RETIRED)
         elif told is not None:
@@ -271,26 +273,27 @@ class Step:
         listed = self._roster.is_host(name)
         host = self._placing.is_host(told) if told else listed
         if was is None or pointer != was or host != listed or self._fresh:
-            self._roster.put(pointer, f"{name} runs something else", host=host)
+            self._roster.put(pointer, why_written(was, pointer), host=host)
 
     def _settle_waiting(self) -> None:
-        """Lines whose overlay is there at last are written."""
-        ready: dict[str, dict[str, str]] = defaultdict(dict)
+        """Lines whose overlay is there at last are written, and foreign ones in their own words."""
+        ready: dict[str, dict[str, Waiting]] = defaultdict(dict)
         for application in self._held.applications():
-            for cluster, wish in self._held.of(application).waiting.items():
+            holding = self._held.of(application)
+            for cluster, wish in (*holding.foreign.items(), *holding.waiting.items()):
                 if self._directories.is_ready(application, wish.reconciler, wish.key):
-                    ready[cluster][application] = wish.key
+                    ready[cluster][application] = wish
         for some in batched(sorted(ready), TOGETHER):
             pointers = self._roster.read(some)
             for name in some:
                 was = pointers.get(name) or Pointer(name)
-                wishes = {each: self._held.of(each).waiting[name] for each in ready[name]}
+                wishes = ready[name]
                 pointer = self._placing.fulfil(was, wishes)
                 self._placing.count(was, pointer)
                 host = any(wish.reconciler == "ansible" for wish in wishes.values())
-                self._roster.put(pointer, f"what {name} waited for is there", host=host)
-                for application in wishes:
-                    self._held.of(application).waiting.pop(name)
+                self._roster.put(pointer, why_written(was, pointer), host=host)
+                for application, wish in wishes.items():
+                    self._held.of(application).fulfilled(name, wish)
 
     def _save_roster(self) -> None:
         if self._roster.save():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -33,16 +33,10 @@ async def serve_artifacts(
     It is called on a thread of its own, and the tree it gives is read on another one.
     """
     tokens = _tokens(listener, serve)
-
-    def look() -> Head:
-        if tokens is not None:
-            tokens.refresh()
-        return read_head()
-
     origin = origin_of(artifact, address_of(listener), loopback=is_loopback(listener))
     library = Library(
         packer_of(artifact, origin, serve.packed_bytes_max),
-        look,
+        read_head,
         head_seconds=serve.head_milliseconds / 1_000,
         kept_bytes_max=serve.kept_bytes_max,
         waiting_max=serve.waiting_max,
@@ -52,7 +46,23 @@ async def serve_artifacts(
     with closing(library):
         await library.look()
         app = make_app(library, tokens, prefix=urlsplit(origin.url).path.strip("/"))
-        await listen(app, listener, serve, started=started, stopping=stopping)
+        async with _watched(tokens):
+            await listen(app, listener, serve, started=started, stopping=stopping)
+
+
+@asynccontextmanager
+async def _watched(tokens: Tokens | None) -> AsyncGenerator[None]:
+    """The tokens are kept up with their file while the body runs."""
+    if tokens is None:
+        yield
+        return
+    watching = asyncio.create_task(tokens.watch())
+    try:
+        yield
+    finally:
+        watching.cancel()
+        with suppress(asyncio.CancelledError):
+            await watching
 
 
 def _tokens(listener: socket.socket, serve: ServeSettings) -> Tokens | None:

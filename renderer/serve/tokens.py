@@ -4,13 +4,18 @@ A file of lines, ``SHA-256-OF-TOKEN SCOPE``, where the scope is a cluster's name
 as in a shell, or ``*``. A token comes as a bearer token, or as anybody's password, which is how a
 cluster's secret carries it. It is looked up by the start of its digest, and compared in constant
 time.
+
+The file is looked at by the clock and not by requests: what is taken out of it opens nothing a
+moment later, whatever its holder asks for and however often, and nobody's request pays for a look.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import logging
 import re
+import time
 from base64 import b64decode
 from binascii import Error
 from collections.abc import Mapping
@@ -22,6 +27,10 @@ from pathlib import Path
 from graph.model.errors import Invalid
 
 REMEMBERED_MAX = 100_000
+LOOK_SECONDS = 1.0
+"""Time between two looks at the file."""
+SETTLED_SECONDS = 2.0
+"""A file younger than this is read once more: it may be written again without looking any newer."""
 START = 8
 """Digits of a digest that tokens are looked up by."""
 _LINE = re.compile(r"([0-9a-fA-F]{64})[ \t]+([a-z0-9*?\[\]!-]{1,128})", re.ASCII)
@@ -47,7 +56,7 @@ ANYBODY = Scope(everything=True)
 
 
 class Tokens:
-    """The tokens of a file, read again when it changes."""
+    """The tokens of a file, read again when it changes; see ``watch``."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -66,12 +75,18 @@ class Tokens:
             remembered[authorization] = found
         return found
 
+    async def watch(self) -> None:
+        """Look at the file again and again, without end."""
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.to_thread(self.refresh)
+
     def refresh(self) -> None:
         """Look at the file again; one that cannot be read changes nothing, and is told of."""
         try:
             if self._stamp_now() != self._stamp:
                 self._read()
-        except (OSError, Invalid) as error:
+        except (OSError, UnicodeDecodeError, Invalid) as error:
             _log.error("tokens stay as they were: %s", error)
 
     def _look_up(self, authorization: bytes) -> Scope | None:
@@ -90,7 +105,9 @@ class Tokens:
         scopes: dict[str, list[tuple[str, Scope]]] = {}
         for digest, scope in read_scopes(self._path.read_text("utf-8")).items():
             scopes.setdefault(digest[:START], []).append((digest, scope))
-        self._scopes, self._remembered, self._stamp = scopes, {}, stamp
+        settled = abs(time.time() - stamp[0] / 1e9) > SETTLED_SECONDS
+        self._scopes, self._remembered = scopes, {}
+        self._stamp = stamp if settled else None
 
     def _stamp_now(self) -> tuple[int, int, int]:
         found = self._path.stat()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import logging
 import time
 from typing import Any
 
@@ -357,8 +356,7 @@ async def test_a_driver_that_tells_secrets_tells_them_to_nobody(tmp_path, issuer
     store = await Leaky.open(tmp_path / "fleet.db", write=True, create=True)
     log = io.StringIO()
     settings = TelemetrySettings(logs="json", metrics=False)
-    handler = log_to(settings, secrets=["hunter2-and-more", SECRET], stream=log)
-    try:
+    with log_to(settings, secrets=["hunter2-and-more", SECRET], stream=log):
         async with opened(tmp_path, store) as engine, served(engine, issuer=issuer) as door:
             store.leaking = True
             asked = [
@@ -370,8 +368,6 @@ async def test_a_driver_that_tells_secrets_tells_them_to_nobody(tmp_path, issuer
             answers = [await door.ask(each) for each in asked]
             store.leaking = False
             await unharmed(door)
-    finally:
-        logging.getLogger().removeHandler(handler)
     failed = [each for each in answers if "errors" in each.json()]
     assert len(failed) >= 2  # history and the log's newest part are in memory
     for found in answers:
@@ -388,8 +384,7 @@ async def test_a_driver_that_tells_secrets_tells_them_to_nobody(tmp_path, issuer
 
 async def test_a_name_with_a_line_break_forges_no_line_of_the_log(tmp_path, issuer, engine):
     log = io.StringIO()
-    handler = log_to(TelemetrySettings(logs="json"), stream=log)
-    try:
+    with log_to(TelemetrySettings(logs="json"), stream=log):
         async with served(engine, issuer=issuer) as door:
             await door.client.post(
                 "/graphql",
@@ -399,8 +394,6 @@ async def test_a_name_with_a_line_break_forges_no_line_of_the_log(tmp_path, issu
                 },
                 headers=door.as_("ana"),
             )
-    finally:
-        logging.getLogger().removeHandler(handler)
     for line in log.getvalue().splitlines():
         assert json.loads(line)["level"] != "error"
 

@@ -45,7 +45,7 @@ def test_a_fleet_is_published_once_and_a_second_run_publishes_nothing(
     message = git(place / "out.git", "log", "-1", "--format=%B", "live")
     assert message.startswith("Render everything at revision 1\n\n")
     assert "\nTrellis-Revision: 1." in message
-    assert "\nTrellis-Renderer: 1." in message
+    assert "\nTrellis-Renderer: 2." in message
     assert "nothing differs" in trellis(*HERE, "--verify", "--to", "git:out.git#live")
 
 
@@ -59,7 +59,7 @@ def test_a_rehearsal_lists_files_and_reasons_and_makes_nothing(
     trellis("apply", "--reason", "a new store", "new.jsonl")
     said = trellis(*HERE, "--dry-run", "--to", "dir:out")
     assert "write  clusters/" in said
-    assert "/new-1/kustomization.yaml  new-1 " in said
+    assert "/new-1/kustomization.yaml  it is new" in said
     assert "would write 2 and delete 0 files at revision 2" in said
     assert sorted(path for path in (place / "out").rglob("kustomization.yaml")) == before
 

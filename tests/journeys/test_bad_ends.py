@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,18 @@ def test_an_interrupt_is_clean(trellis: Trellis) -> None:
     assert b"Traceback" not in output + errors
     assert b"interrupted" in errors
     assert "0 of 0 clusters" in trellis("select", "all", "--count")
+
+
+def test_whoever_waits_for_standard_input_is_interrupted_at_once(trellis: Trellis) -> None:
+    process = trellis.start("load", "-", stdin=subprocess.PIPE)
+    trellis.wait_until(lambda: trellis.is_writer(process), process)
+    time.sleep(0.5)  # until it waits; and if it does not yet, it is interrupted all the same
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 130, "though more may come"
+    assert process.stderr is not None
+    errors = process.stderr.read()
+    assert b"Traceback" not in errors
+    assert b"interrupted" in errors
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(trellis: Trellis) -> None:

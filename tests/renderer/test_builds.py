@@ -36,6 +36,7 @@ HOSTILE: dict[str, str] = {
     "flow": "{a: b}",
     "dollar": "${x} $(y) $$z",
     "quotes": "\"double\" 'single' `back` \\",
+    "apostrophes": "it's ''so'' '}' '''' '",
     "lines": 'one\ntwo: "three"\r\n\t- four\n',
     "structure": 'x"}]\nspec:\n  hostNetwork: true\n---\nkind: Secret',
     "jinja": "{{ 7 * 7 }}{% raw %}{# no #}",

@@ -13,7 +13,6 @@ empty repository, ``gitops.git``. Then its blocks happen in order:
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import shlex
@@ -113,16 +112,14 @@ class Stage:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory of its own, and nothing of the caller's environment."""
-    log_level = logging.getLogger().level
     for name in [each for each in os.environ if each.startswith("TRELLIS_")]:
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TRELLIS_ACTOR", "ana")
     monkeypatch.setenv("TRELLIS_TELEMETRY_LEVEL", "error")
-    yield tmp_path
-    logging.getLogger().setLevel(log_level)
+    return tmp_path
 
 
 def test_there_are_stories() -> None:

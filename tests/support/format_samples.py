@@ -26,10 +26,10 @@ from graph.model.workload import (
     SecretReference,
 )
 from renderer import paths
-from renderer.flow import flow
 from renderer.formats.port import Format, Unit
 from renderer.objects.manifest import documents, kustomization, manifest
-from renderer.plan.pointer import Line, Pointer
+from renderer.plan.binder import Binder
+from renderer.plan.pointer import Pointer
 
 KEY = "1f3a9c02d4b5e6f7"
 CLUSTER = "store-00042"
@@ -39,6 +39,9 @@ AWKWARD = {
     "flow": "{a: b}",
     "dollar": "${x} $(y) $$z",
     "quotes": "\"double\" 'single' `back` \\",
+    "apostrophes": "it's ''so'' '''' '",
+    "percent": "100% %s %(a)s",
+    "blanks": "  two  # x: y - z ",
     "lines": "one\ntwo\r\n\tthree\n",
     "separators": "a\u2028b\u2029c\ufeffd",
     "controls": "\x00\x08\x1b\x1f",
@@ -128,9 +131,7 @@ class Store:
         """The pointer of a store that runs the application by these words, with all its values."""
         if files:
             self.write(paths.sync("pos", words.name, KEY), files)
-        directory = words.leads_to("pos", KEY)
-        patches = tuple(flow(each) for each in words.patches(POS, late()))
-        line = Line(directory, flow(late()), patches)
+        line = Binder(words, POS).line(words.leads_to("pos", KEY), late())
         pointer = Pointer(CLUSTER, "", namespaces, {"pos": line})
         self.write(paths.pointer(CLUSTER), {paths.KUSTOMIZATION: pointer.content()})
         return self.root / paths.pointer(CLUSTER)

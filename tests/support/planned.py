@@ -7,11 +7,12 @@ inventories back with nothing but what stands in the files.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
+import yaml
 
 from graph.effective.portion import Bounds, Definitions, Portion
 from graph.effective.rendition import rendition
@@ -29,7 +30,7 @@ from renderer.plan.step import Outcome, Step
 from renderer.plan.wave import WaveBounds
 from renderer.sandbox.parent import Sandbox
 from renderer.settings import FormatSettings
-from renderer.tree import Told
+from renderer.tree import Draft, Told
 
 SETTINGS = FormatSettings.model_validate({})
 NO_WAVE = WaveBounds(clusters_max=1_000_000)
@@ -54,9 +55,11 @@ STURDY = Template(
 )
 
 
-def tools(sandbox: Sandbox, publisher: MemoryPublisher) -> Tools:
-    words = formats(SETTINGS, publisher.head().tree, sandbox.render)
-    return Tools(words, Overlays(sandbox), SETTINGS)
+def tools(
+    sandbox: Sandbox, publisher: MemoryPublisher, settings: FormatSettings = SETTINGS
+) -> Tools:
+    words = formats(settings, publisher.head().tree, sandbox.render)
+    return Tools(words, Overlays(sandbox), settings)
 
 
 def messages(
@@ -96,6 +99,7 @@ class Branch:
     bounds: WaveBounds = NO_WAVE
     publisher: MemoryPublisher = field(default_factory=MemoryPublisher)
     revision: int = 0
+    settings: FormatSettings = SETTINGS
 
     def own(self, files: Mapping[str, bytes]) -> None:
         """Owners push."""
@@ -109,17 +113,28 @@ class Branch:
 
     def confirm(self, application: str) -> None:
         """Somebody agrees to a wave."""
+        step, draft = self._begin(fresh=False)
+        assert step.confirm(application)
+        self._finish(step, draft)
+
+    def retry(self) -> None:
+        """What failed is tried again."""
+        step, draft = self._begin(fresh=False)
+        step.retry()
+        self._finish(step, draft)
+
+    def _begin(self, *, fresh: bool) -> tuple[Step, Draft]:
         head = self.publisher.head()
         draft = self.publisher.begin(head)
-        step = Step(head, draft, tools(self.sandbox, self.publisher), self.bounds, fresh=False)
-        assert step.confirm(application)
+        made = tools(self.sandbox, self.publisher, self.settings)
+        return Step(head, draft, made, self.bounds, fresh=fresh), draft
+
+    def _finish(self, step: Step, draft: Draft) -> None:
         step.finish(Complete(f"{self.revision}.0", self.revision, 0))
         draft.commit(Told("why", "", f"{self.revision}.0", "stamp"))
 
     def publish(self, said: list[list[Message]], fresh: bool, loss: int = 0) -> Outcome:
-        head = self.publisher.head()
-        draft = self.publisher.begin(head)
-        step = Step(head, draft, tools(self.sandbox, self.publisher), self.bounds, fresh=fresh)
+        step, draft = self._begin(fresh=fresh)
         outcome: Outcome | None = None
         for each in said:
             self.revision += 1
@@ -150,13 +165,35 @@ def read_lines(files: Mapping[str, bytes]) -> dict[tuple[str, str], tuple[str, A
 
 
 def _of_pointer(cluster: str, text: str) -> dict[tuple[str, str], tuple[str, Any]]:
-    late = {
-        line.split(" ", 2)[1]: orjson.loads(line.split(" ", 2)[2])
-        for line in text.splitlines()
-        if line.startswith("# ")
-    }
+    late = dict(map(_late, text.split("\n# ")[1:]))
     lines = [line.split("/") for line in text.splitlines() if line.startswith("- ../../../apps/")]
     return {(each[4], cluster): (each[-1], late.get(each[4], {})) for each in lines}
+
+
+def _late(block: str) -> tuple[str, dict[str, Any]]:
+    """An application's comment and patches: the values of the keys it names, and all others."""
+    head, *patches = block.splitlines()
+    name, _, told = head.partition(" ")
+    keys, brace, rest = told.partition("{")
+    values = [value for each in patches for value in _values(yaml.load(each, yaml.CSafeLoader))]
+    found = dict(zip(keys.split(), values, strict=True))
+    return name, found | (orjson.loads(brace + rest) if brace else {})
+
+
+def _values(said: Any) -> Iterator[Any]:
+    """Values in patches as every reader of YAML finds them, however deep."""
+    match said:
+        case {"patch": str(text)} if text.startswith("["):
+            yield from (each["value"] for each in orjson.loads(text))
+        case {"patch": str(text)}:
+            yield from _values(yaml.load(text, yaml.CSafeLoader))
+        case dict():
+            yield from _values(list(said.values()))
+        case list():
+            for each in said:
+                yield from _values(each)
+        case _:
+            pass
 
 
 def led_to(files: Mapping[str, bytes]) -> Counter[str]:

@@ -14,16 +14,23 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
 
+from graph.model.workload import Application, FieldTarget, LateBound
 from renderer import paths
 from renderer.flow import document, flow
+from renderer.formats.argocd import ArgoCD
+from renderer.formats.flux import Flux
+from renderer.formats.kustomize import Kustomize
+from renderer.formats.port import Format
+from renderer.plan.binder import Binder
 from renderer.plan.inventory import shard_content
 from renderer.plan.pointer import Line, Pointer
+from renderer.settings import FormatSettings
 
 POS, POS_LARGE, GRILL = "1f3a9c02d4b5e6f7", "2f3a9c02d4b5e6f7", "77b0e1a5c9d2f304"
 TILL = "cc00000000000001"
 FLEET, NAMESPACE, NAMESPACE_ARGO = "aa00000000000001", "bb00000000000001", "bb00000000000002"
 FLUX, ARGO_CD, PLAIN, HOST = "store-00042", "store-00043", "store-00044", "kiosk-0001"
-AWKWARD = '{a: b} ${x} "q"\nsecond'
+AWKWARD = '{a: b} ${x} "q" it\'s\nsecond'
 
 
 class MemoryTree:
@@ -87,7 +94,6 @@ def flux_sync(application: str, key: str) -> dict[str, bytes]:
         "prune": True,
         "sourceRef": {"kind": "GitRepository", "name": "trellis"},
         "targetNamespace": "dining",
-        "patches": [],
     }
     head = {"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization"}
     metadata = {"name": application, "namespace": "flux-system", "labels": {"owner": "team"}}
@@ -99,7 +105,6 @@ def argo_cd_sync(application: str, key: str) -> dict[str, bytes]:
         "repoURL": "https://git.example/gitops.git",
         "targetRevision": "main",
         "path": paths.overlay(application, key),
-        "kustomize": {"patches": []},
     }
     head = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application"}
     metadata = {"name": application, "namespace": "argocd"}
@@ -179,30 +184,26 @@ def _namespaces() -> dict[str, bytes]:
     return files
 
 
-def late_patch(kind: str, application: str, at: str, value: str) -> str:
-    inner = flow([{"op": "add", "path": "/data/host", "value": value}])
-    one = {"target": {"kind": "ConfigMap", "name": "pos"}, "patch": inner}
-    patch = flow([{"op": "add", "path": at, "value": one}])
-    return flow({"target": {"kind": kind, "name": application}, "patch": patch})
-
-
 def pointer_of(cluster: str, namespace: str, lines: Mapping[str, Line]) -> dict[str, bytes]:
     pointer = Pointer(cluster, FLEET, {"dining": namespace}, dict(lines))
     return {f"{paths.pointer(cluster)}/kustomization.yaml": pointer.content()}
 
 
+def _late(words: Format, key: str) -> Line:
+    """A line with a late-bound value that looks like anything but text."""
+    host = LateBound("host", fields=(FieldTarget("ConfigMap/pos", "/data/host"),))
+    binder = Binder(words, Application("pos", "", late_bound=(host,)))
+    return binder.line(words.leads_to("pos", key), {"host": AWKWARD})
+
+
 def _pointers() -> dict[str, bytes]:
-    late = flow({"host": AWKWARD})
-    flux = late_patch("Kustomization", "pos", "/spec/patches/-", AWKWARD)
-    argo = late_patch("Application", "pos", "/spec/source/kustomize/patches/-", AWKWARD)
-    direct = flow([{"op": "add", "path": "/data/host", "value": AWKWARD}])
-    plain = flow({"target": {"kind": "ConfigMap", "name": "pos"}, "patch": direct})
+    flux, argo = Flux(FormatSettings()), ArgoCD(FormatSettings())
     return {
         **pointer_of(
             FLUX,
             NAMESPACE,
             {
-                "pos": Line(paths.sync("pos", "flux", POS), late, (flux,)),
+                "pos": _late(flux, POS),
                 "grill": Line(paths.sync("grill", "flux", GRILL)),
             },
         ),
@@ -210,7 +211,7 @@ def _pointers() -> dict[str, bytes]:
             ARGO_CD,
             NAMESPACE_ARGO,
             {
-                "pos": Line(paths.sync("pos", "argocd", POS_LARGE), late, (argo,)),
+                "pos": _late(argo, POS_LARGE),
                 "grill": Line(paths.sync("grill", "argocd", GRILL)),
             },
         ),
@@ -218,7 +219,7 @@ def _pointers() -> dict[str, bytes]:
             PLAIN,
             NAMESPACE,
             {
-                "pos": Line(paths.overlay("pos", POS_LARGE), late, (plain,)),
+                "pos": _late(Kustomize(), POS_LARGE),
                 "grill": Line(paths.overlay("grill", GRILL)),
             },
         ),

@@ -91,7 +91,7 @@ def _told(each: Mapping[str, Any]) -> tuple[str, str, list[Any]] | None:
     match each["kind"]:
         case "Kustomization":
             spec = each["spec"]
-            return spec["path"], spec["targetNamespace"], spec["patches"]
+            return spec["path"], spec["targetNamespace"], spec.get("patches", [])
         case "Application":
             source = each["spec"]["source"]
             namespace = each["spec"]["destination"]["namespace"]

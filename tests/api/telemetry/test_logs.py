@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import logging
-from collections.abc import Iterator
 
 import pytest
 
@@ -22,23 +21,13 @@ def stream() -> io.StringIO:
     return io.StringIO()
 
 
-@pytest.fixture(autouse=True)
-def _root() -> Iterator[None]:
-    """The root logger as it was."""
-    root = logging.getLogger()
-    handlers, level = [*root.handlers], root.level
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-
-
 def settings(**given: str) -> TelemetrySettings:
     return TelemetrySettings.model_validate({"logs": "json", **given})
 
 
 def test_a_line_is_one_json_object_with_its_fields(stream: io.StringIO) -> None:
-    log_to(settings(), stream=stream, trace_id=lambda: "ab" * 16)
-    log.warning("the store is %s", "back", extra={"fields": {"seconds": 3}})
+    with log_to(settings(), stream=stream, trace_id=lambda: "ab" * 16):
+        log.warning("the store is %s", "back", extra={"fields": {"seconds": 3}})
     said = json.loads(stream.getvalue())
     assert said.pop("time").endswith("Z")
     assert said == {
@@ -52,8 +41,8 @@ def test_a_line_is_one_json_object_with_its_fields(stream: io.StringIO) -> None:
 
 @pytest.mark.parametrize("form", ["json", "text"])
 def test_nobody_forges_a_line(form: str, stream: io.StringIO) -> None:
-    log_to(settings(logs=form), stream=stream)
-    log.info("%s", NASTY, extra={"fields": {"name": NASTY}})
+    with log_to(settings(logs=form), stream=stream):
+        log.info("%s", NASTY, extra={"fields": {"name": NASTY}})
     said = stream.getvalue()
     assert said.count("\n") == 1
     assert said.endswith("\n")
@@ -64,11 +53,11 @@ def test_nobody_forges_a_line(form: str, stream: io.StringIO) -> None:
 
 async def test_nobody_forges_the_line_of_an_operation(stream: io.StringIO) -> None:
     for form in ("json", "text"):
-        handler = log_to(settings(logs=form), stream=stream)
-        telemetry = Telemetry(settings(), access=AccessLines(handler))
-        telemetry.done("mutation", NASTY * 50, "ok", seconds=0.001, actor=NASTY, revision=lambda: 3)
-        await telemetry.close()
-        logging.getLogger().removeHandler(handler)
+        with log_to(settings(logs=form), stream=stream) as handler:
+            telemetry = Telemetry(settings(), access=AccessLines(handler))
+            long = NASTY * 50
+            telemetry.done("mutation", long, "ok", seconds=0.001, actor=NASTY, revision=lambda: 3)
+            await telemetry.close()
     lines = stream.getvalue().splitlines()
     assert len(lines) == 2
     assert all(line.isprintable() and len(line) < 1_500 for line in lines)
@@ -77,33 +66,41 @@ async def test_nobody_forges_the_line_of_an_operation(stream: io.StringIO) -> No
 @pytest.mark.parametrize("form", ["json", "text"])
 def test_a_secret_of_the_settings_is_in_no_line(form: str, stream: io.StringIO) -> None:
     secret = 'hunt"er2é'
-    log_to(settings(logs=form), stream=stream, secrets=[secret, ""])
-    try:
-        raise ValueError(f"cannot sign in with {secret}")
-    except ValueError:
-        log.exception("password %s", secret, extra={"fields": {"url": f"x:{secret}@y"}})
+    with log_to(settings(logs=form), stream=stream, secrets=[secret, ""]):
+        try:
+            raise ValueError(f"cannot sign in with {secret}")
+        except ValueError:
+            log.exception("password %s", secret, extra={"fields": {"url": f"x:{secret}@y"}})
     assert "hunt" not in stream.getvalue()
     assert stream.getvalue().count("***") == 3
 
 
 @pytest.mark.parametrize("form", ["json", "text"])
 def test_a_fault_is_logged_with_its_trace(form: str, stream: io.StringIO) -> None:
-    log_to(settings(logs=form), stream=stream)
-    try:
-        raise ValueError("oh no")
-    except ValueError:
-        log.exception("it failed")
+    with log_to(settings(logs=form), stream=stream):
+        try:
+            raise ValueError("oh no")
+        except ValueError:
+            log.exception("it failed")
     said = json.loads(stream.getvalue())["error"] if form == "json" else stream.getvalue()
     assert "Traceback" in said
     assert said.rstrip().endswith("ValueError: oh no")
 
 
 def test_what_is_below_the_level_is_not_logged(stream: io.StringIO) -> None:
-    handler = log_to(settings(level="warning"), stream=stream)
-    log.info("quiet")
-    log.error("loud")
-    assert stream.getvalue().count("\n") == 1
-    assert not AccessLines(handler).wanted
+    with log_to(settings(level="warning"), stream=stream) as handler:
+        log.info("quiet")
+        log.error("loud")
+        assert stream.getvalue().count("\n") == 1
+        assert not AccessLines(handler).wanted
+
+
+def test_the_root_logger_is_everybodys_and_as_it_was_when_lines_are_no_longer_sent() -> None:
+    root = logging.getLogger()
+    before = root.level, [*root.handlers]
+    with pytest.raises(ValueError, match="oh no"), log_to(settings(level="debug")):
+        raise ValueError("oh no")
+    assert (root.level, root.handlers) == before
 
 
 def test_a_terminal_gets_text_and_anything_else_json(stream: io.StringIO) -> None:
@@ -112,17 +109,19 @@ def test_a_terminal_gets_text_and_anything_else_json(stream: io.StringIO) -> Non
             return True
 
     for each in (stream, Terminal()):
-        handler = log_to(TelemetrySettings(), stream=each)
-        log.info("hello")
-        logging.getLogger().removeHandler(handler)
+        with log_to(TelemetrySettings(), stream=each):
+            log.info("hello")
         assert each.getvalue().startswith("{") is (each is stream)
 
 
 async def test_an_operation_leaves_one_line_with_what_it_was(stream: io.StringIO) -> None:
-    telemetry = Telemetry(settings(), access=AccessLines(log_to(settings(), stream=stream)))
-    telemetry.done("mutation", "Counts", "ok", seconds=0.0123456, actor="ann", revision=lambda: 812)
-    assert stream.getvalue() == "", "lines are gathered"
-    await telemetry.close()
+    with log_to(settings(), stream=stream) as handler:
+        telemetry = Telemetry(settings(), access=AccessLines(handler))
+        telemetry.done(
+            "mutation", "Counts", "ok", seconds=0.0123456, actor="ann", revision=lambda: 812
+        )
+        assert stream.getvalue() == "", "lines are gathered"
+        await telemetry.close()
     said = json.loads(stream.getvalue())
     assert said.pop("time")
     assert said == {
@@ -145,18 +144,20 @@ async def test_a_query_that_went_well_and_quickly_leaves_a_line_only_for_those_w
         stream.seek(0)
         stream.truncate()
         told = settings(level=level, slow_seconds=0.5)
-        telemetry = Telemetry(told, access=AccessLines(log_to(told, stream=stream)))
-        telemetry.done("query", "quick", "ok", seconds=0.001)
-        telemetry.done("query", "slow", "ok", seconds=0.5)
-        telemetry.done("query", "wrong", "INVALID", seconds=0.001)
-        await telemetry.close()
+        with log_to(told, stream=stream) as handler:
+            telemetry = Telemetry(told, access=AccessLines(handler))
+            telemetry.done("query", "quick", "ok", seconds=0.001)
+            telemetry.done("query", "slow", "ok", seconds=0.5)
+            telemetry.done("query", "wrong", "INVALID", seconds=0.001)
+            await telemetry.close()
         assert [json.loads(line)["name"] for line in stream.getvalue().splitlines()] == expected
 
 
 async def test_lines_that_wait_are_bounded(stream: io.StringIO) -> None:
-    telemetry = Telemetry(settings(), access=AccessLines(log_to(settings(), stream=stream)))
-    for _ in range(2_500):
-        telemetry.done("mutation", "", "ok", seconds=0.001)
-    assert stream.getvalue().count("\n") == 2_000
-    await telemetry.close()
+    with log_to(settings(), stream=stream) as handler:
+        telemetry = Telemetry(settings(), access=AccessLines(handler))
+        for _ in range(2_500):
+            telemetry.done("mutation", "", "ok", seconds=0.001)
+        assert stream.getvalue().count("\n") == 2_000
+        await telemetry.close()
     assert stream.getvalue().count("\n") == 2_500

@@ -6,7 +6,6 @@ import asyncio
 import csv
 import io
 import json
-import logging
 import time
 from random import Random
 from typing import Any
@@ -305,14 +304,11 @@ async def test_a_reader_who_takes_nothing_is_let_go(many, an_issuer):
 async def told(many, an_issuer):
     """A door whose log lines can be read."""
     lines = io.StringIO()
-    handler = log_to(TelemetrySettings(logs="json"), stream=lines)
-    access = AccessLines(handler)
-    telemetry = Telemetry(TelemetrySettings(), access=access)
-    try:
+    with log_to(TelemetrySettings(logs="json"), stream=lines) as handler:
+        access = AccessLines(handler)
+        telemetry = Telemetry(TelemetrySettings(), access=access)
         async with served(many, issuer=an_issuer, telemetry=telemetry) as door:
             yield door, lambda: exports(access, lines)
-    finally:
-        logging.getLogger().removeHandler(handler)
 
 
 def exports(access: AccessLines, lines: io.StringIO) -> list[dict[str, Any]]:

@@ -98,6 +98,16 @@ def test_a_manifest_is_what_flux_and_what_argo_cd_expect(packer):
     )
 
 
+def test_a_pointer_with_lines_left_from_flux_is_for_everybody(packer):
+    """Its cluster has another reconciler, which has not been told of one of them yet."""
+    files = dict(sample().files)
+    path = f"{paths.pointer(ARGO_CD)}/{paths.KUSTOMIZATION}"
+    files[path] = files[path].replace(b"grill/sync/argocd", b"grill/sync/flux")
+    packed = packer.cluster(Edition(MemoryTree(files)), ARGO_CD)
+    config = json.loads(packed.artifact.manifest.content)["config"]
+    assert config["mediaType"] == "application/vnd.oci.image.config.v1+json"
+
+
 def test_a_flux_pointer_pins_every_application_by_digest(packer, tmp_path):
     edition = Edition(sample())
     packed = packer.cluster(edition, FLUX)

@@ -39,7 +39,6 @@ def test_a_kustomization_says_what_flux_needs_to_know():
         "prune": True,
         "wait": True,
         "dependsOn": [{"name": "menu"}],
-        "patches": [],
     }
 
 
@@ -84,6 +83,10 @@ def test_late_bound_values_arrive_as_what_they_are(tmp_path):
     one = kustomize.found(kustomize.build(pointer), "Kustomization", "pos")
     assert mistakes(one) == []
     check_arrived(store.reconciled(one["spec"]["patches"]))
+
+
+def test_nothing_is_handed_on_where_no_field_is_filled():
+    assert FLUX.patches(UNIT.application, {"unused": "x"}) == []
 
 
 def test_applications_and_namespaces_build_together_in_one_pointer(tmp_path):

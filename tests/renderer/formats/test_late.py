@@ -4,11 +4,13 @@ import orjson
 import pytest
 
 import kustomize
-from format_samples import POS, Store
+from format_samples import Store
 from graph.model.errors import Invalid
 from graph.model.values import Values
 from graph.model.workload import Application, FieldTarget, LateBound
 from renderer.formats.late import handed_on, object_patches
+from renderer.formats.terse import terse
+from renderer.objects.manifest import documents, manifest
 
 
 def app(*late: LateBound, cluster_scoped: tuple[str, ...] = ()) -> Application:
@@ -62,8 +64,29 @@ def test_a_namespace_narrows_the_target_but_not_of_objects_outside_any():
     assert outside["target"] == {"kind": "ClusterRole", "name": "pos"}
 
 
-def test_nothing_to_hand_on_is_no_patch():
-    assert handed_on("Kustomization", POS.name, "/spec/patches", []) == []
+NAMES = ("no", "on", "y", "1e5", "0x1f", "00042", "null", "1-2", "true")
+"""Names an application may have, and somebody may take for something else."""
+
+
+@pytest.mark.parametrize("handing", [False, True])
+def test_a_name_that_looks_like_no_text_is_found_by_kustomize(tmp_path, handing: bool):
+    objects, patches = [], []
+    for name in NAMES:
+        objects.append(manifest("a.example/v1", "Widget", name, {"spec": {}}, namespace=name))
+        late = LateBound("x", fields=(FieldTarget(f"Widget/{name}", "/spec/x"),))
+        named = Application(name, name, late_bound=(late,))
+        filled = object_patches(named, {"x": f"of '{name}'"}, namespace=name)
+        patches += [handed_on("Widget", name, "/spec/x", filled)] if handing else filled
+    (tmp_path / "all.yaml").write_bytes(documents(objects))
+    told = terse({"resources": ["all.yaml"], "patches": patches})
+    (tmp_path / "kustomization.yaml").write_text(told)
+    for one in kustomize.build(tmp_path):
+        x, name = one["spec"]["x"], one["metadata"]["name"]
+        if handing:
+            (handed,) = x
+            assert handed["target"] == {"kind": "Widget", "name": name, "namespace": name}
+            x = orjson.loads(handed["patch"])[0]["value"]
+        assert x == f"of '{name}'"
 
 
 def settings(tmp_path, value: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import os
+import time
 from hashlib import sha256
 
 import httpx
@@ -12,7 +14,7 @@ from artifact_server import Published, served
 from graph.model.errors import Invalid
 from published import ARGO_CD, FLUX, POS
 from renderer.serve.settings import ServeSettings
-from renderer.serve.tokens import Tokens, read_scopes
+from renderer.serve.tokens import LOOK_SECONDS, Tokens, read_scopes
 
 
 def line(token, scope):
@@ -124,6 +126,35 @@ def test_a_file_that_cannot_be_read_changes_nothing_and_is_told_of(tokens_file, 
     assert tokens.scope_of(b"Bearer one").takes(FLUX)
     assert "tokens stay as they were" in caplog.text
     tokens_file.unlink()
+    tokens.refresh()
+    assert tokens.scope_of(b"Bearer one").takes(FLUX)
+
+
+def test_a_token_that_is_taken_out_is_refused_a_moment_later_whatever_is_asked(client, tokens_file):
+    """Also of a server that has no reason to look at what is published."""
+    assert client.get("/v2/", headers=bearer("one")).status_code == 200
+    tokens_file.write_text(line("two", FLUX))
+    until = time.monotonic() + 20 * LOOK_SECONDS
+    while client.get("/v2/", headers=bearer("one")).status_code != 401:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    assert client.get("/v2/", headers=bearer("two")).status_code == 200
+
+
+def test_a_file_that_is_written_twice_in_a_moment_is_read_as_it_is_at_last(tokens_file):
+    """A clock of files ticks slower than somebody writes, and both writes may have one length."""
+    tokens_file.write_text(line("one", FLUX))
+    tokens = Tokens(tokens_file)
+    written = tokens_file.stat().st_mtime_ns
+    tokens_file.write_text(line("two", FLUX))
+    os.utime(tokens_file, ns=(written, written))
+    tokens.refresh()
+    assert tokens.scope_of(b"Bearer one") is None
+
+
+def test_a_file_that_is_no_text_changes_nothing(tokens_file):
+    tokens = Tokens(tokens_file)
+    tokens_file.write_bytes(b"\xff\xfe")
     tokens.refresh()
     assert tokens.scope_of(b"Bearer one").takes(FLUX)
 
