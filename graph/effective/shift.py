@@ -177,6 +177,8 @@ def _told_apart(start: Bits, *layers: Reaching) -> list[tuple[int, Bits]]:
 
     Layers that reach the same of them tell the same apart: they are looked at together.
     """
+    if not start & (start - 1):  # it is a single one
+        return [(sum([code for code, reach in chain(*layers) if reach & start]), start)]
     together: dict[Bits, int] = {}
     for code, reach in chain(*layers):
         bits = reach & start
