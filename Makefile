@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest
 # what writes to a cluster is never run on the way
 ACCEPTANCE := tests/acceptance
 
-.PHONY: demo test test-core test-door test-rest lint check bench campaign acceptance format lock schema help
+.PHONY: demo test test-outside test-rest lint check bench campaign acceptance format lock schema help
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -24,23 +24,19 @@ demo: $(STAMP) ## a fleet in the embedded store: asked, changed, rendered into .
 check: lint ## format, lint, types, contracts, quick tests
 	$(PYTEST) -q -m "not neo4j and not crash and not volume" --ignore=$(ACCEPTANCE)
 
-# The three parts take about as long as each other. They wait more than they work, for databases,
-# browsers and processes that were killed: a machine with two cores runs them side by side.
+# The two halves take about as long as each other; a machine with two cores runs them side by side.
 test: lint ## everything, Neo4j included; says what it could not run
-	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-core test-door test-rest
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-outside test-rest
 
-CORE := tests/graph
-DOOR := tests/api tests/attacks tests/conformance
+# what talks to Neo4j, to Node's clients and to a browser, and what attacks
+OUTSIDE := tests/attacks tests/conformance tests/journeys tests/api/console
 
-test-core: $(STAMP)
+test-outside: $(STAMP)
 	$(PYTEST) -m neo4j --ignore=$(ACCEPTANCE)
-	$(PYTEST) -m "not neo4j" $(CORE)
-
-test-door: $(STAMP)
-	$(PYTEST) -m "not neo4j" $(DOOR)
+	$(PYTEST) -m "not neo4j" $(OUTSIDE)
 
 test-rest: $(STAMP)
-	$(PYTEST) -m "not neo4j" $(CORE:%=--ignore=%) $(DOOR:%=--ignore=%) --ignore=$(ACCEPTANCE)
+	$(PYTEST) -m "not neo4j" $(OUTSIDE:%=--ignore=%) --ignore=$(ACCEPTANCE)
 
 acceptance: $(STAMP) ## real Flux and Argo CD on the disposable cluster that KUBECONFIG names
 	$(PYTEST) $(ACCEPTANCE)

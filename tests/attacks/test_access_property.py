@@ -37,7 +37,7 @@ from graph.targeting.syntax import to_text
 from restricted import restricted
 from twin import Twin
 
-CASES = {"test": 2_000, "campaign": 100_000}
+CASES = {"test": 1_000, "campaign": 100_000}
 QUESTIONS_A_SCOPE = 12
 SCOPES_A_FLEET = 5
 EXPORTS_SHARE = 0.15

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -26,8 +27,10 @@ def fleet() -> RenderedFleet:
 
 
 @pytest.fixture(scope="module")
-def measured(fleet: RenderedFleet) -> Measured:
-    return render.measured_on(fleet, TINY, SIZE)
+def measured(fleet: RenderedFleet) -> Iterator[Measured]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(render, "ROUNDS", dict.fromkeys(render.ROUNDS, 1))
+        yield render.measured_on(fleet, TINY, SIZE)
 
 
 def subject(rows: list[Row], start: str, name: str) -> Row:
@@ -72,7 +75,8 @@ def test_a_store_that_clones_fetches_much_more(measured):
     assert whole.ratio > 1
 
 
-def test_the_pace_is_measured_for_every_worker_at_every_rate(fleet):
+def test_the_pace_is_measured_for_every_worker_at_every_rate(fleet, monkeypatch):
+    monkeypatch.setattr(render_pace, "RATES", (5, 20))
     rows = render_pace.paced(replace(TINY, pace_seconds=0.3))
     assert len(rows) == len(render_pace.RATES) * 3 * 2
     assert all(row.value > 0 for row in rows)

@@ -30,7 +30,7 @@ from ws_client import Closed, connect
 
 pytestmark = [pytest.mark.crash, pytest.mark.timeout(3_600)]
 
-CYCLES = {"test": 10, "campaign": 200}
+CYCLES = {"test": 6, "campaign": 200}
 CALLERS = 4
 SELECTOR = "/geo/ca"
 HISTORY = """

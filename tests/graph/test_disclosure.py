@@ -45,7 +45,7 @@ from secrets_fleet import ANA, BOSS, SECRETS, do
 from small_workload import small_workload
 from twin import START, Twin
 
-STORIES = {"test": 60, "campaign": 6_000}
+STORIES = {"test": 40, "campaign": 6_000}
 CHANGESETS_A_STORY = 25
 SCOPES_A_STORY = 4
 

@@ -28,7 +28,7 @@ from small import small
 from twin import START, Twin
 from wishes import Wishes
 
-BATCHES = {"test": 6_000, "campaign": 600_000}
+BATCHES = {"test": 3_000, "campaign": 600_000}
 SCOPES_A_FLEET = 6
 BATCHES_A_SCOPE = 25
 

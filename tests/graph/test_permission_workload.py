@@ -47,7 +47,7 @@ from twin import START, Twin
 from workload_commands import Wish, random_wish
 from workload_fleets import APPLICATIONS, NAMESPACES, random_workloads
 
-BATCHES = {"test": 4_000, "campaign": 400_000}
+BATCHES = {"test": 2_000, "campaign": 400_000}
 AUTHORS_A_FLEET = 6
 BATCHES_AN_AUTHOR = 25
 LENIENT = GraphSettings(lost_clusters_max=1_000, configurations_max=1_000)

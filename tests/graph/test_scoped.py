@@ -51,7 +51,7 @@ from restricted import restricted
 from small import give, small
 from twin import START, Twin, same_fleet, twin_select
 
-CASES = {"test": 8_000, "campaign": 2_000_000}
+CASES = {"test": 4_000, "campaign": 2_000_000}
 STEPS = 4
 SCOPES_A_STEP = 4
 SELECTORS_A_SCOPE = 25

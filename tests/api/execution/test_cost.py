@@ -37,7 +37,7 @@ from graph.model.command import COMMANDS_MAX
 from graph.model.errors import Invalid
 from graphql_documents import Maker, Words
 
-DOCUMENTS = {"test": 1_500, "campaign": 50_000}
+DOCUMENTS = {"test": 500, "campaign": 50_000}
 DEFAULT = ApiSettings()
 
 

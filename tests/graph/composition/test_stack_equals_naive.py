@@ -24,7 +24,7 @@ from graph.model.workload import Application, LateBound, Layer
 from twin import Twin
 
 pytestmark = pytest.mark.volume
-CASES = {"test": 5_000, "campaign": 200_000}
+CASES = {"test": 2_500, "campaign": 200_000}
 
 Path = tuple[str, ...]
 Leaf = tuple[str, str]

@@ -17,7 +17,7 @@ from naive_workload import Naive, Outcome, Standing, text
 from twin import Twin
 from workload_fleets import random_workload_changes, random_workloads
 
-CHANGESETS = {"test": 800, "campaign": 40_000}
+CHANGESETS = {"test": 400, "campaign": 40_000}
 STEPS = 20
 NOT_THERE = Outcome(Standing.UNASSIGNED)
 

@@ -18,7 +18,7 @@ from twin import START, Twin, same_fleet, twin_select
 
 COMPARISONS = {"test": 100_000, "campaign": 10_000_000}
 STEPS = 10
-SELECTORS_A_STEP = 50
+SELECTORS_A_STEP = 100
 
 
 @dataclass(slots=True)

@@ -56,7 +56,7 @@ class Size:
         return self.fleets * self.states * self.trees * self.selectors
 
 
-SIZES = {"test": Size(7, 3, 3, 16), "campaign": Size(50, 4, 5, 10)}
+SIZES = {"test": Size(7, 3, 2, 24), "campaign": Size(50, 4, 5, 10)}
 CLAUSES_DRAWN = 200
 
 

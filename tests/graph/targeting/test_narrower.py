@@ -15,7 +15,7 @@ from graph.targeting.normal import all_of
 from graph.targeting.parser import parse
 from twin import Twin
 
-PAIRS = {"test": 20_000, "campaign": 2_000_000}
+PAIRS = {"test": 10_000, "campaign": 2_000_000}
 
 WITHIN = [
     ("/geo/us/northeast/ny", "/geo/us"),
