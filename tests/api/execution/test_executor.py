@@ -25,7 +25,7 @@ from graph.model.command import RegisterCluster, RenameGroup, UpdateCluster
 from graph.model.errors import Invalid
 from graphql_documents import Generated, Maker
 
-DOCUMENTS = {"test": 1_500, "campaign": 50_000}
+DOCUMENTS = {"test": 1_000, "campaign": 50_000}
 ROUNDS = 2
 """Rows are encoded at the second time, and read back at the third."""
 SETTINGS = ApiSettings(cost_max=10**9, at_least_seconds=0.001, documents_kept_max=0)
