@@ -80,11 +80,13 @@ def move_group(command: MoveGroup, view: FleetView, revision: Revision) -> tuple
             f"{command.parent} lies in {command.path}: the move would form a cycle",
             hint="choose a parent outside the moved group",
         )
-    depth = len(above) + height(lambda each: view.children(each).values(), before.number)
-    if depth > GROUP_DEPTH_MAX:
-        raise Invalid(
-            f"the move would make a path of {depth} levels", hint=f"use at most {GROUP_DEPTH_MAX}"
-        )
+    if len(above) > len(lineage(view, before.number)) - 1:  # no path gets longer otherwise
+        depth = len(above) + height(lambda each: view.children(each).values(), before.number)
+        if depth > GROUP_DEPTH_MAX:
+            raise Invalid(
+                f"the move would make a path of {depth} levels",
+                hint=f"use at most {GROUP_DEPTH_MAX}",
+            )
     if parent.number != before.parent:
         _refuse_taken_name(view, parent, before.name)
     return (Change(before, replace(before, parent=parent.number, changed=revision)),)
