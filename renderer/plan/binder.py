@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from graph.model.errors import Invalid
+from graph.model.names import quoted
 from graph.model.values import Value
 from graph.model.workload import Application
 from renderer.flow import flow
@@ -19,6 +21,7 @@ from renderer.formats.port import Format
 from renderer.formats.terse import terse
 from renderer.plan.pointer import Line
 
+_KEY = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 _MARK = "9c1d5e7f'TrellisLateBound{:04d}e7f5d1c9"
 _MARKED = re.compile('"9c1d5e7f(\'+)TrellisLateBound([0-9]{4})e7f5d1c9"')
 
@@ -62,10 +65,28 @@ class Binder:
     def _compiled(self, keys: tuple[str, ...]) -> _Made:
         marks: dict[str, Value] = {key: _MARK.format(at) for at, key in enumerate(keys)}
         patches = self._words.patches(self._application, marks)
-        entries = tuple(_entry(terse(each), keys) for each in patches)
+        texts = [terse(each) for each in patches]
+        self._check(keys, texts)
+        entries = tuple(_entry(each, keys) for each in texts)
         filled = [key for entry in entries for _, key, _ in entry.places]
         bare = tuple(key for key in keys if key not in filled)
         return _Made(entries, " ".join(filled), bare)
+
+    def _check(self, keys: tuple[str, ...], texts: list[str]) -> None:
+        """Nothing of them may begin a line of its own, whoever checked them before."""
+        whose = f"application {quoted(self._application.name)}"
+        for key in keys:
+            if not _KEY.fullmatch(key):
+                raise Invalid(
+                    f"late-bound key {quoted(key)} of {whose} cannot be written in a pointer",
+                    hint="use letters, digits, dots, dashes and underscores",
+                )
+        for text in texts:
+            if not text.isprintable():
+                raise Invalid(
+                    f"what late-bound values of {whose} fill does not stand on a line",
+                    hint="name the objects in the definition's fields by what they are called",
+                )
 
 
 def _entry(text: str, keys: tuple[str, ...]) -> _Entry:

@@ -20,7 +20,7 @@ from graph.effective.portion import Line, Overlay, Overlays, Removals, RemovedLi
 from graph.effective.rendition import Cause
 from graph.model.command import Command, RegisterCluster
 from graph.model.errors import TrellisError
-from graph.model.workload import Application, Base, Namespace, Template
+from graph.model.workload import Application, Base, FieldTarget, LateBound, Namespace, Template
 from graph.model.workload_command import DefineApplication, DefineNamespace
 from renderer import paths
 from renderer.message import Defined, Message
@@ -145,6 +145,18 @@ def told(cluster: str, name: str, namespace: str, key: str) -> list[Message]:
     return [defined, overlays, pointers(cluster, lines=[Line(name, namespace, key, {})])]
 
 
+MENU = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: menu}\n"
+TITLE = FieldTarget("ConfigMap/menu", "/data/title")
+
+
+def late(bound: LateBound) -> list[Message]:
+    """A line with a value that is filled in late."""
+    line = Line("app", "shop", KEY, {bound.key: "x"})
+    application = replace(APP, source=Template({"all.yaml": MENU}), late_bound=(bound,))
+    defined = Defined((application,), (Namespace("shop"),), ())
+    return [defined, told("york-1", "app", "shop", KEY)[1], pointers("york-1", lines=[line])]
+
+
 LIES: dict[str, Callable[[str], list[Message]]] = {
     "cluster": lambda name: told(name, "app", "shop", KEY),
     "application": lambda name: told("york-1", name, "shop", KEY),
@@ -158,6 +170,10 @@ LIES: dict[str, Callable[[str], list[Message]]] = {
         Defined((replace(APP, source=Base(name)),), (Namespace("shop"),), ()),
         *told("york-1", "app", "shop", KEY)[1:],
     ],
+    "late-bound key": lambda name: late(LateBound(name, fields=(TITLE,))),
+    "late-bound object": lambda name: late(
+        LateBound("title", fields=(replace(TITLE, object=f"ConfigMap/{name}"),))
+    ),
     "removal": lambda name: [Removals((name,), (RemovedLines(name, Cause.RETIRED, (name,)),))],
 }
 
@@ -199,6 +215,9 @@ async def test_an_api_that_lies_has_nothing_written_elsewhere(
 
 def check_written(publisher: Publisher, name: str) -> None:
     tree = publisher.head().tree
+    written = tree.read(f"{paths.pointer('york-1')}/{paths.KUSTOMIZATION}")
+    for line in (written or b"").splitlines():
+        assert line.startswith(LINES), f"{name!r} broke out of its line"
     tops = set(tree.names(""))
     assert tops <= {"apps", "clusters", "fleet", "namespaces", ".trellis", "ansible"}, tops
     waiting = [""]
@@ -208,6 +227,10 @@ def check_written(publisher: Publisher, name: str) -> None:
             assert each in ("", *each.split("/")) and each not in (".", "..", ".git"), each
             assert name in ("", "CON", "x" * 64) or each != name, directory
             waiting.append(f"{directory}/{each}" if directory else each)
+
+
+LINES = b"apiVersion: ", b"kind: ", b"metadata: ", b"resources:", b"- ", b"patches:", b"# app "
+"""What lines of a pointer begin with."""
 
 
 def snapshot(root: Path, but: Path) -> set[str]:

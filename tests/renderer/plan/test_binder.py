@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph.model.errors import Invalid
 from graph.model.workload import Application, FieldTarget, LateBound
 from renderer.flow import flow, ordered
 from renderer.formats.ansible import Ansible
@@ -51,6 +54,24 @@ FORMATS = (
     Own("own", Description({}, TAKER), lambda files, context: files),
 )
 DIRECTORY = "apps/pos/overlays/1f3a9c02d4b5e6f7"
+
+
+@pytest.mark.parametrize("odd", ["a b", "a\nb", "", "{a}", "a\u2028b", "# a"])
+def test_no_key_breaks_out_of_its_comment(odd: str) -> None:
+    field = FieldTarget("ConfigMap/settings", "/data/host")
+    binder = Binder(Flux(SETTINGS), replace(POS, late_bound=(LateBound(odd, fields=(field,)),)))
+    with pytest.raises(Invalid, match="late-bound key") as refusal:
+        binder.line(DIRECTORY, {odd: "x"})
+    assert refusal.value.hint
+
+
+@pytest.mark.parametrize("odd", ["set\ntings", "set\x85tings", "set\u2028tings", "set\ttings"])
+@pytest.mark.parametrize("words", [each for each in FORMATS if not isinstance(each, Ansible)])
+def test_no_object_breaks_out_of_its_line(words: Format, odd: str) -> None:
+    late = LateBound("host", fields=(FieldTarget(f"ConfigMap/{odd}", "/data/host"),))
+    with pytest.raises(Invalid, match="does not stand on a line") as refusal:
+        Binder(words, replace(POS, late_bound=(late,))).line(DIRECTORY, {"host": "x"})
+    assert refusal.value.hint
 
 
 @pytest.mark.parametrize("words", FORMATS)
