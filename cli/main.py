@@ -2,7 +2,8 @@
 
 Verbs are imported when they are called, so that help and completion answer at once. Exit codes:
 0 fine, 1 refused or failed with the reason on standard error, 2 a mistake in how the command was
-called, 130 interrupted.
+called, 3 rendered while something is held back, 4 the output belongs to another history, 130
+interrupted.
 """
 
 from __future__ import annotations
@@ -122,12 +123,9 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _print_refusal(error: TrellisError) -> None:
-    from cli.problems import refusal
+    from cli.problems import print_refusal
 
-    head, _, rest = refusal(error).partition("\n")
-    click.echo(click.style("error:", fg="red", bold=True) + head.removeprefix("error:"), err=True)
-    if rest:
-        click.echo(rest, err=True)
+    print_refusal(error)
 
 
 def _failure(error: OSError) -> TrellisError:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import click
+
 from graph.model.errors import Rejected, SelectorInvalid, SelectorNotFound, Span, TrellisError
 
 WIDTH = 96
@@ -14,6 +16,14 @@ REASONS_SHOWN_MAX = 20
 def refusal(error: TrellisError) -> str:
     """The lines to print for ``error``; the first starts with ``error:``."""
     return "\n".join(_lines(error))
+
+
+def print_refusal(error: TrellisError) -> None:
+    """Say on standard error why something was refused."""
+    head, _, rest = refusal(error).partition("\n")
+    click.echo(click.style("error:", fg="red", bold=True) + head.removeprefix("error:"), err=True)
+    if rest:
+        click.echo(rest, err=True)
 
 
 def _lines(error: TrellisError) -> Iterator[str]:

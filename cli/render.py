@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,6 +16,7 @@ from api.telemetry.logs import log_to
 from api.telemetry.traces import Traces, trace_id
 from cli.artifacts import artifacts_of
 from cli.output import columns
+from cli.problems import print_refusal
 from cli.progress import progress
 from cli.session import settings_for
 from cli.settings import Settings
@@ -23,11 +24,13 @@ from cli.wiring import open_output, open_source
 from graph.effective.portion import Overlays, Pointers
 from graph.model.errors import Rejected
 from graph.model.names import counted
+from graph.model.publication import HeldBack
 from renderer.limits import Limits
 from renderer.message import Message
 from renderer.plan.wave import WaveBounds
 from renderer.sandbox.parent import Sandbox
 from renderer.work.errands import Errands, Rehearsed, Verified
+from renderer.work.history import OtherHistory
 from renderer.work.measures import Measures
 from renderer.work.planner import planner, reworded, stamp
 from renderer.work.publishing import Published, Publishing
@@ -37,6 +40,12 @@ HERE = "store"
 """What ``--from`` takes for the fleet of the store itself."""
 SHOWN_MAX = 1_000
 """Files that are listed."""
+HELD_SHOWN_MAX = 20
+"""Lines about what is held back."""
+HELD = 3
+"""The exit code where everything is done, and something is held back."""
+OTHER_HISTORY = 4
+"""The exit code where the output belongs to another history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +59,11 @@ class Task:
     serve: bool = False
     anew: bool = False
 
+    @property
+    def ends(self) -> bool:
+        """Whether it comes to an end by itself."""
+        return self.once or self.dry_run or self.verify or bool(self.confirm)
+
 
 @click.command(short_help="Keep a git repository equal to what should run.")
 @click.option("--from", "source", metavar="URL|store", help="The API, instead of the setting's.")
@@ -58,7 +72,7 @@ class Task:
 @click.option("--dry-run", is_flag=True, help="Say what would be published, and why; publish not.")
 @click.option("--verify", is_flag=True, help="Render everything and compare; 1 if it differs.")
 @click.option("--adopt", is_flag=True, help="Go on from what other settings have made.")
-@click.option("--anew", is_flag=True, help="Render everything, as after a restore of the fleet.")
+@click.option("--anew", is_flag=True, help="Give the output to this fleet's history.")
 @click.option("--confirm", metavar="APPLICATION", default="", help="Let a held wave of it go.")
 @click.option("--serve", is_flag=True, help="Serve stores what is published, as OCI artifacts.")
 @click.pass_obj
@@ -73,13 +87,17 @@ def render(
     anew: bool,
     confirm: str,
     serve: bool,
-) -> None:
+) -> int:
     """Keep a git repository equal to what should run.
 
     Follows the API until told to stop, and goes on where the newest commit ended. With --store, or
     --from store, the fleet is read from the store itself. SIGTERM and Ctrl-C let a commit under
-    way finish. Where the API never comes as far as the newest commit, its fleet was restored from a
-    backup: --anew goes on from what it has now, and holds what would go.
+    way finish. A worker waits while its fleet is behind what is published, and stops where that
+    was published from another history. --anew gives the output to this fleet: the other worker
+    stops then, and what would be deleted is held until it is confirmed.
+
+    Exit codes: 0 everything is published; 1 refused or failed; 2 wrong usage;
+    3 done, and something is held back; 4 the output belongs to another history.
     """
     if sum(map(bool, (dry_run, verify, confirm))) > 1:
         raise click.UsageError("--dry-run, --verify and --confirm exclude each other")
@@ -89,10 +107,14 @@ def render(
     settings = _given(settings_for(store_url), None if here else source, output)
     task = Task(once, dry_run, verify, confirm, serve, anew)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_render(settings, task, here=here, adopt=adopt))
+        try:
+            return runner.run(_render(settings, task, here=here, adopt=adopt))
+        except OtherHistory as error:
+            print_refusal(error)
+            return OTHER_HISTORY
 
 
-async def _render(settings: Settings, task: Task, *, here: bool, adopt: bool) -> None:
+async def _render(settings: Settings, task: Task, *, here: bool, adopt: bool) -> int:
     secret = settings.source.token.get_secret_value()
     work = asyncio.current_task()
     assert work is not None, "it runs in one"
@@ -102,9 +124,10 @@ async def _render(settings: Settings, task: Task, *, here: bool, adopt: bool) ->
             with _stopping(work.cancel):
                 given = _publishing(settings, traces, task, here=here, adopt=adopt)
                 async with given as (publishing, tidy):
-                    await _do(task, publishing, settings, tidy)
+                    return await _do(task, publishing, settings, tidy)
         except asyncio.CancelledError:
             click.echo("stopped; what was published stays", err=True)
+            return 0
         finally:
             await asyncio.to_thread(traces.close)
 
@@ -115,52 +138,47 @@ async def _publishing(
 ) -> AsyncGenerator[tuple[Publishing, Callable[[], object] | None]]:
     """Everything a worker needs, given back at the end."""
     bounds = WaveBounds(settings.render.lost_clusters_max, settings.render.lost_percent_max)
-    sandbox = Sandbox(Limits(**settings.template.model_dump()))
-    measures = Measures()
-    output, tidy = await asyncio.to_thread(open_output, settings)
-    try:
-        async with (
-            open_source(settings, here=here) as source,
-            artifacts_of(
-                settings, output, serve=task.serve, deliver=not (task.dry_run or task.verify)
-            ) as publisher,
-        ):
-            publishing = Publishing(
-                source,
-                publisher,
-                planner(settings.format, sandbox, bounds),
-                stamp(settings.format),
-                name=settings.render.name,
-                measures=measures,
-                trace=traces.work,
-                adopt=adopt,
-                stale=reworded(settings.format),
-            )
-            try:
-                with measures.served(settings.render.metrics_host, settings.render.metrics_port):
-                    yield publishing, tidy
-            finally:
-                publishing.close()
-    finally:
-        sandbox.close()
-        output.close()
-        measures.close()
+    async with AsyncExitStack() as stack:
+        source = await stack.enter_async_context(open_source(settings, here=here))
+        if task.ends:  # whoever cannot be asked is found out before an output is made
+            await source.locate((), "")
+        output, tidy = await asyncio.to_thread(open_output, settings)
+        stack.callback(output.close)
+        sandbox = stack.enter_context(closing(Sandbox(Limits(**settings.template.model_dump()))))
+        measures = stack.enter_context(closing(Measures()))
+        deliver = not (task.dry_run or task.verify)
+        artifacts = artifacts_of(settings, output, serve=task.serve, deliver=deliver)
+        publisher = await stack.enter_async_context(artifacts)
+        publishing = Publishing(
+            source,
+            publisher,
+            planner(settings.format, sandbox, bounds),
+            stamp(settings.format),
+            name=settings.render.name,
+            measures=measures,
+            trace=traces.work,
+            adopt=adopt,
+            stale=reworded(settings.format),
+        )
+        stack.callback(publishing.close)
+        host, port = settings.render.metrics_host, settings.render.metrics_port
+        stack.enter_context(measures.served(host, port))
+        yield publishing, tidy
 
 
 async def _do(
     task: Task, publishing: Publishing, settings: Settings, tidy: Callable[[], object] | None
-) -> None:
-    if not (task.once or task.dry_run or task.verify or task.confirm):
+) -> int:
+    if not task.ends:
         worker = Worker(publishing, settings.render, settings.source, upkeep=tidy, anew=task.anew)
         await worker.run()
-        return
     with progress("rendering") as advance:
         errands = Errands(publishing, _watching(advance))
         told = await _done(task, errands)
-    told()
+    return told()
 
 
-async def _done(task: Task, errands: Errands) -> Callable[[], None]:
+async def _done(task: Task, errands: Errands) -> Callable[[], int]:
     """Do an errand; what is to be said of it, once nothing else is on the screen."""
     if task.dry_run:
         return partial(_print_plan, await errands.rehearse())
@@ -213,7 +231,7 @@ def _given(settings: Settings, source: str | None, output: str | None) -> Settin
     return settings.model_copy(update=changed)
 
 
-def _print_plan(rehearsed: Rehearsed) -> None:
+def _print_plan(rehearsed: Rehearsed) -> int:
     rows = [
         ("write" if written else "delete", path, _why(path, rehearsed))
         for path, written in rehearsed.changes.items()
@@ -223,6 +241,8 @@ def _print_plan(rehearsed: Rehearsed) -> None:
     removed = len(rehearsed.changes) - written
     revision = rehearsed.complete.revision
     click.echo(f"would write {written:,} and delete {removed:,} files at revision {revision:,}")
+    _print_held(rehearsed.held)
+    return 0
 
 
 def _why(path: str, rehearsed: Rehearsed) -> str:
@@ -234,11 +254,11 @@ def _why(path: str, rehearsed: Rehearsed) -> str:
     return ""
 
 
-def _print_published(published: Published) -> None:
+def _print_published(published: Published) -> int:
     revision = published.complete.revision
     if not published.commit:
         click.echo(f"nothing differs        revision {revision:,}")
-        return
+        return _print_held(published.held)
     written = sum(published.changes.values())
     removed = len(published.changes) - written
     restored = f", {len(published.restored):,} put back" if published.restored else ""
@@ -247,9 +267,28 @@ def _print_published(published: Published) -> None:
         f"        revision {revision:,}"
         f"        {published.head.commit}"
     )
+    return _print_held(published.held)
 
 
-def _print_differences(verified: Verified) -> None:
+def _print_held(held: Sequence[HeldBack]) -> int:
+    """Say what is held back; the exit code of that."""
+    if not held:
+        return 0
+    rows = [
+        (each.application or "the fleet's settings", each.reason, each.message)
+        for each in held[:HELD_SHOWN_MAX]
+    ]
+    click.echo(columns(rows, indent="  "))
+    names = len({each.application for each in held})
+    clusters = sum(each.clusters for each in held)
+    click.echo(
+        f"held back: {counted(names, 'application')} on {counted(clusters, 'cluster')}, which keep"
+        " what they had; .trellis/held.json says where and since when"
+    )
+    return HELD
+
+
+def _print_differences(verified: Verified) -> int:
     differences = verified.differences.items()
     rows = [("differs" if new else "not wanted", path, "") for path, new in differences]
     rows += [("changed by others", path, "") for path in verified.restored]
@@ -261,6 +300,7 @@ def _print_differences(verified: Verified) -> None:
             hint="look who writes there; a worker brings them back: trellis render --once",
         )
     click.echo(f"nothing differs        revision {verified.revision:,}")
+    return _print_held(verified.held)
 
 
 def _print_rows(rows: list[tuple[str, str, str]]) -> None:

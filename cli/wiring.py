@@ -175,8 +175,10 @@ def _refuse_secrets(url: str) -> None:
 async def open_source(settings: Settings, *, here: bool) -> AsyncGenerator[Source]:
     """What a worker follows: the API the settings name, or the fleet of the store itself."""
     if not here:
+        from renderer.source.address import address_of
         from renderer.source.socket import SocketSource
 
+        address_of(settings.source)  # refused now, and not when something was made already
         yield SocketSource(settings.source)
         return
     from renderer.source.engine import EngineSource

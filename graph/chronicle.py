@@ -18,7 +18,7 @@ from graph.feed import Feed
 from graph.following import Following, GrantedBy, ScopeOf, SetStep, all_grants
 from graph.index.snapshot import Snapshot
 from graph.logbook import ChangesetPage, Logbook, Seen, Wanted
-from graph.model.change import Change, Changeset, Cursor, change_of
+from graph.model.change import Change, Changeset, Cursor, Relation, change_of
 from graph.model.errors import NotFound
 from graph.model.names import ClusterNumber, GroupNumber, Revision
 from graph.model.publication import Publication
@@ -98,6 +98,29 @@ class Chronicle(Questions):
     def age_seconds(self) -> float:
         """How far behind the store this view may be: the time since the last look at it began."""
         return self._pulse.age_seconds
+
+    async def identity(self) -> str:
+        """What stands for the store in cursors."""
+        return await self._store.identity()
+
+    async def relation(self, cursor: Cursor, commit: str = "") -> Relation:
+        """How a cursor that somebody kept relates to this history.
+
+        Where the log no longer reaches back to it, the archive is asked; and ``commit``, where
+        somebody published it, is known to be of this history if it was reported here.
+        """
+        if cursor.revision > self.view.cursor.revision:
+            await self.catch_up()
+        found = await self._store.relation(cursor)
+        if found is not Relation.FORGOTTEN:
+            return found
+        if commit and any(each.commit == commit for each in await self._store.publications()):
+            return Relation.CONTAINED
+        try:
+            archived = await self._record.changeset(cursor.revision)
+        except NotFound:
+            return found
+        return Relation.CONTAINED if archived.cursor == cursor else Relation.OTHER
 
     # what became of it
 

@@ -32,11 +32,12 @@ from graph.model.change import Change, Cursor, Receipt
 from graph.model.command import Batch
 from graph.model.errors import (
     Invalid,
+    NotFound,
     Rejected,
     ResyncRequired,
     Unavailable,
 )
-from graph.model.names import Revision
+from graph.model.names import Revision, did_you_mean, nearest, quoted
 from graph.model.publication import Publication, Report, check_report
 from graph.model.view import FleetView
 from graph.permission import decide_for, plan_for
@@ -268,6 +269,17 @@ class Engine(Chronicle):
             report.name, report.cursor, report.commit, report.held, actor=name, at=at
         )
         return await self._store.keep_publication(made)
+
+    async def forget_publication(self, name: str, actor: Actor | None = None) -> None:
+        """Forget what was reported under a name that is no longer published to."""
+        if actor is not None:
+            self.access(actor).need_everywhere(Role.EDITOR)
+        if not await self._store.forget_publication(name):
+            known = [each.name for each in await self._store.publications()]
+            raise NotFound(
+                f"nothing was published under {quoted(name)}",
+                hint=did_you_mean(nearest(name, known)) or "ask for publications to see what was",
+            )
 
     # the record
 

@@ -9,11 +9,11 @@ a guess.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graph.effective.state import State
 from graph.effective.step import advance
-from graph.feed import Feed
+from graph.feed import Feed, elsewhere
 from graph.following import Following
 from graph.model.change import Changeset, Cursor, net
 from graph.model.command import LOSS_MAX
@@ -33,6 +33,13 @@ class RenderingStep:
     accepted_loss: int
     history: int
     """Which history it is of: a record may be replaced, and then numbers mean other clusters."""
+    store: str
+    """The identity of the store it is of."""
+
+    @property
+    def cursor(self) -> Cursor:
+        """How far it goes, as a renderer keeps it: with the identity of the store."""
+        return replace(self.now.view.cursor, store=self.store)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +54,21 @@ class Rendering:
 
     async def begin(self, after: Cursor | None) -> RenderingStep:
         """From where a renderer left, or from nothing, to about the newest state."""
-        history = self.feed.restarts
+        history, store = self.feed.restarts, await self.store.identity()
         was = None
         if after is not None:
+            if after.store and after.store != store:
+                raise elsewhere(after)
             was = await self.states.soon(await self.following.snapshot(after))
         now = await self.states.soon(self.timeline.head)
         loss = 0 if was is None else await self.accepted_loss(was.view.cursor, now.view.cursor)
         self._check(history)
-        return RenderingStep(was, now, loss, history)
+        return RenderingStep(was, now, loss, history, store)
 
     async def between(self, here: RenderingStep, there: RenderingStep) -> RenderingStep:
         """From where one step ended to where another did, which is not behind."""
         loss = await self.accepted_loss(here.now.view.cursor, there.now.view.cursor)
-        return RenderingStep(here.now, there.now, loss, there.history)
+        return RenderingStep(here.now, there.now, loss, there.history, there.store)
 
     def go_on(self, last: RenderingStep, changeset: Changeset) -> RenderingStep:
         """From where a step ended to the newest state, now that ``changeset`` is there.
@@ -80,7 +89,7 @@ class Rendering:
                 "what runs where at the newest revision is not worked out yet",
                 hint="follow again from the cursor that was completed last",
             )
-        return RenderingStep(was, now, loss, last.history)
+        return RenderingStep(was, now, loss, last.history, last.store)
 
     async def accepted_loss(self, after: Cursor, until: Cursor) -> int:
         """What the changesets from ``after`` to ``until`` accepted to lose."""

@@ -16,6 +16,8 @@ KUSTOMIZATION = "kustomization.yaml"
 HELD = ".trellis/held.json"
 STAMP = ".trellis/renderer"
 OWN_FORMATS = ".trellis/formats.json"
+DISCARDED = ".trellis/discarded.json"
+"""Cursors of other histories whose output was taken over: see ``renderer.work.history``."""
 SITE = "ansible/site.yaml"
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)

@@ -40,6 +40,8 @@ CHARGES: Final = {
     "Query.changesets": 1_500,
     "Query.publications": 200,
     "Query.published": 200,
+    "Record.store": 20,
+    "Record.relations": 500,
     "Fleet.crossTab": 5_000,
     "Cluster.savedSelectors": 20,
     "Fleet.applications": 20,

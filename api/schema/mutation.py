@@ -50,8 +50,11 @@ from api.schema.names import Revision, RevisionOrTime
 from api.schema.namespace_commands import DefineNamespaceInput, DeleteNamespaceInput
 from api.schema.policy_commands import RemovePolicyInput, SetPolicyInput
 from api.schema.publication import (
+    ForgetPublicationInput,
+    ForgetPublicationResult,
     ReportPublishedInput,
     ReportPublishedResult,
+    forget_publication,
     report_published,
 )
 from api.schema.receipt import Applied, ApplyResult
@@ -148,6 +151,23 @@ class Mutation:
         context = info.context
         try:
             return await asyncio.shield(report_published(context, input.report()))
+        except TrellisError as refusal:
+            return failure_of(refusal, context.engine.view.cursor.revision)
+
+    @strawberry.mutation(
+        description="Forget what was reported under the name of an output that is no longer"
+        " published to, so that it counts as behind no more. A later report under that name begins"
+        " again. For editors of everything."
+    )
+    async def forget_publication(
+        self,
+        info: Info,
+        input: Annotated[ForgetPublicationInput, strawberry.argument(description="Which one.")],
+    ) -> ForgetPublicationResult:
+        """No batch either."""
+        context = info.context
+        try:
+            return await asyncio.shield(forget_publication(context, input))
         except TrellisError as refusal:
             return failure_of(refusal, context.engine.view.cursor.revision)
 

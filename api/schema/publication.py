@@ -145,6 +145,29 @@ ReportPublishedResult = Annotated[
 ]
 
 
+@strawberry.input(description="An output that is no longer published to.")
+class ForgetPublicationInput:
+    """Which report is forgotten."""
+
+    name: Name = strawberry.field(description="Which output, as a branch.")
+
+
+@strawberry.type(description="A publication was forgotten.")
+class ForgottenPublication:
+    """What is gone."""
+
+    name: Name = strawberry.field(description="Which output it was.")
+    revision: Revision = strawberry.field(description="The newest revision of the fleet.")
+
+
+ForgetPublicationResult = Annotated[
+    ForgottenPublication | Invalid | NotFound | Conflict | Denied | Rejected | Unavailable,
+    strawberry.union(
+        "ForgetPublicationResult", description="That a publication is forgotten, or why it is not."
+    ),
+]
+
+
 async def publications_of(context: Context, asked: CoreRevision) -> list[Publication]:
     """Every publication, seen from a revision. They change without one, so nothing is kept."""
     context.fresh = True
@@ -159,6 +182,16 @@ async def report_published(context: Context, report: core.Report) -> PublishedRe
     return PublishedReport(
         publication=Publication(context=context, publication=kept, asked=asked),
         revision=Revision(kept.cursor.revision),
+    )
+
+
+async def forget_publication(
+    context: Context, input: ForgetPublicationInput
+) -> ForgottenPublication:
+    """Forget what was reported under a name."""
+    await context.engine.forget_publication(input.name, context.actor)
+    return ForgottenPublication(
+        name=input.name, revision=Revision(context.engine.view.cursor.revision)
     )
 
 

@@ -20,6 +20,7 @@ from api.schema.listing import First, checked_first
 from api.schema.log import ChangesetConnection, changesets
 from api.schema.names import Cursor, Name, Revision, RevisionOrTime
 from api.schema.publication import Publication, publications_of
+from api.schema.record import Record
 from api.schema.ref import Node, ref_from
 from api.schema.revert import RevertScope
 from api.schema.view import Fleet
@@ -171,6 +172,15 @@ class Query:
         if context.view.cursor.revision < asked:
             await _reached(context, asked)
         return await publications_of(context, asked)
+
+    @strawberry.field(
+        description="The record of this fleet: which store it is, how far it has come, and whether"
+        " a cursor that somebody kept belongs to it."
+    )
+    def record(self, info: Info) -> Record:
+        """The record; nothing of it is kept."""
+        info.context.fresh = True
+        return Record(context=info.context)
 
     @strawberry.field(description="Who you are, and what you may do.")
     def viewer(self, info: Info) -> Viewer:

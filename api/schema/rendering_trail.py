@@ -87,7 +87,7 @@ class RenderingTrail(Trail):
             value = event_of(portion, goal.context, view, shown)
             yield Message(value, goal.context, goal.cursor.revision, since)
         complete = RenderingComplete(
-            cursor=ShownCursor(str(goal.cursor)),
+            cursor=ShownCursor(str(step.cursor)),
             revision=Revision(goal.cursor.revision),
             accepted_loss=step.accepted_loss,
         )

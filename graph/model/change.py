@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime
+from enum import StrEnum
 from operator import attrgetter
 
 from graph.model.access import Grant
@@ -165,18 +166,33 @@ class Numbers:
         return Numbers(ClusterNumber(cluster), GroupNumber(group))
 
 
-_CURSOR = re.compile(rf"(0|[1-9][0-9]{{0,17}})\.([0-9a-f]{{{CHAIN_DIGITS}}})", re.ASCII)
+_CURSOR = re.compile(
+    rf"(0|[1-9][0-9]{{0,17}})\.([0-9a-f]{{{CHAIN_DIGITS}}})(?:\.([0-9a-f]{{{CHAIN_DIGITS}}}))?",
+    re.ASCII,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A place in one history: revision, and the head of that changeset's chain hash (S7)."""
+    """A place in one history: revision, and the head of that changeset's chain hash (S7).
+
+    A cursor that leaves for somewhere else, as a renderer's does, also carries the identity of its
+    store: a revision that a store has not reached yet says by itself nothing about whose it is.
+    """
 
     revision: Revision
     chain: str
+    store: str = field(default="", compare=False)
+    """The identity of the store; empty where it goes without saying."""
 
     def __str__(self) -> str:
-        return f"{self.revision}.{self.chain}"
+        place = f"{self.revision}.{self.chain}"
+        return f"{place}.{self.store}" if self.store else place
+
+    @property
+    def here(self) -> Cursor:
+        """The same place, as its own store keeps it."""
+        return Cursor(self.revision, self.chain)
 
     @staticmethod
     def parse(text: str) -> Cursor:
@@ -186,7 +202,20 @@ class Cursor:
                 f"{quoted(text)} is not a cursor",
                 hint="pass a cursor exactly as it was received, as 812.0123456789abcdef",
             )
-        return Cursor(Revision(int(found.group(1))), found.group(2))
+        return Cursor(Revision(int(found.group(1))), found.group(2), found.group(3) or "")
+
+
+class Relation(StrEnum):
+    """How a cursor that somebody kept relates to the history of a store."""
+
+    CONTAINED = "contained"
+    """It is a place in this history."""
+    AHEAD = "ahead"
+    """It is of a revision that this history has not reached yet."""
+    OTHER = "other"
+    """It is a place in another history."""
+    FORGOTTEN = "forgotten"
+    """It is older than what is kept: nobody here can tell."""
 
 
 @dataclass(frozen=True, slots=True)

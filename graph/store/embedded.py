@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from graph.model.change import Changeset, Cursor, Receipt
+from graph.model.change import Changeset, Cursor, Receipt, Relation
 from graph.model.errors import Conflict, Denied, NotFound, Unavailable
 from graph.model.names import Revision
 from graph.model.publication import Publication
@@ -22,11 +22,16 @@ from graph.store.copying import PageProgress, back_up, restore, restore_draft
 from graph.store.files import discard
 from graph.store.lock import WriterLock
 from graph.store.port import RECEIPTS_KEPT_DAYS, Entry, Facts, Head, Kept
-from graph.store.publications import keep_publication, read_publications
+from graph.store.publications import (
+    forget_publication,
+    keep_publication,
+    read_publications,
+)
 from graph.store.record import (
     commit_entries,
     drop_changesets,
     find_kept,
+    find_relation,
     find_revision,
     load_facts,
     read_after,
@@ -129,6 +134,14 @@ class EmbeddedStore:
                 yield changeset
             after = found[-1].cursor
 
+    async def identity(self) -> str:
+        """What stands for this store in cursors."""
+        return (await self._reader.run(read_meta)).store
+
+    async def relation(self, cursor: Cursor) -> Relation:
+        """How ``cursor`` relates to this history."""
+        return await self._reader.run(partial(find_relation, cursor=cursor))
+
     async def revision_at(self, moment: datetime) -> Revision:
         """The last revision made at or before ``moment``; ``RevisionExpired`` below the horizon."""
         return await self._reader.run(partial(find_revision, moment=moment))
@@ -140,6 +153,10 @@ class EmbeddedStore:
     async def keep_publication(self, publication: Publication) -> Publication:
         """Keep what a worker reports; what is then kept under its name."""
         return await self._writing().run(partial(keep_publication, publication=publication))
+
+    async def forget_publication(self, name: str) -> bool:
+        """Forget the report of a name; whether there was one."""
+        return await self._writing().run(partial(forget_publication, name=name))
 
     async def publications(self) -> tuple[Publication, ...]:
         """The last report of every name, by name."""

@@ -29,21 +29,26 @@ from neo4j.exceptions import (
     Neo4jError,
 )
 
-from graph.model.change import Changeset, Cursor, Receipt
+from graph.model.change import Changeset, Cursor, Receipt, Relation
 from graph.model.errors import Conflict, Invalid, NotFound, Unavailable
 from graph.model.names import Revision, quoted
 from graph.model.publication import Publication
-from graph.store.neo4j_clock import Ask, Row, Unsettled, lock_clock, read_clock
+from graph.store.neo4j_clock import Ask, Row, Unsettled, lock_clock, read_clock, read_identity
 from graph.store.neo4j_commit import Commit, commit_entries
 from graph.store.neo4j_log import (
     find_kept,
+    find_relation,
     find_revision,
     raise_horizon,
     read_after,
     read_changeset,
     sweep_changesets,
 )
-from graph.store.neo4j_publications import keep_publication, read_publications
+from graph.store.neo4j_publications import (
+    forget_publication,
+    keep_publication,
+    read_publications,
+)
 from graph.store.neo4j_rows import load_facts
 from graph.store.neo4j_upgrade import bring_up_to_date
 from graph.store.port import RECEIPTS_KEPT_DAYS, Entry, Facts, Head, Kept
@@ -178,6 +183,17 @@ class Neo4jStore:
                 yield changeset
             after = found[-1].cursor
 
+    async def identity(self) -> str:
+        """What stands for this store in cursors."""
+        return await self._exactly(read_identity)
+
+    async def relation(self, cursor: Cursor) -> Relation:
+        """How ``cursor`` relates to this history; from under the lock unless it is in it."""
+        found = await self._exactly(lambda ask: find_relation(ask, cursor))
+        if found is Relation.CONTAINED:
+            return found
+        return await self._run(_locked(lambda ask: find_relation(ask, cursor)))
+
     async def revision_at(self, moment: datetime) -> Revision:
         """The last revision made at or before ``moment``; ``RevisionExpired`` below the horizon."""
         return await self._exactly(lambda ask: find_revision(ask, moment))
@@ -191,6 +207,10 @@ class Neo4jStore:
     async def keep_publication(self, publication: Publication) -> Publication:
         """Keep what a worker reports; what is then kept under its name."""
         return await self._run(_locked(lambda ask: keep_publication(ask, publication)))
+
+    async def forget_publication(self, name: str) -> bool:
+        """Forget the report of a name; whether there was one."""
+        return await self._run(_locked(lambda ask: forget_publication(ask, name)))
 
     async def publications(self) -> tuple[Publication, ...]:
         """The last report of every name, by name."""

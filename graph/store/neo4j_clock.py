@@ -25,6 +25,7 @@ from graph.model.change import CHAIN_DIGITS, Cursor, Numbers
 from graph.model.errors import Unavailable
 from graph.model.names import ClusterNumber, GroupNumber, Revision
 from graph.store.codec import decode_moment, genesis
+from graph.store.cursors import identity_of
 from graph.store.neo4j_migrations import SCHEMA_VERSION
 from graph.store.port import Head
 
@@ -56,6 +57,7 @@ ON CREATE SET k += $fields, k.storeId = $store
 SET k.schema = $schema
 """
 _SET_CLOCK = "MATCH (k:Clock {id: 'fleet'}) SET k += $fields"
+_STORE = "MATCH (k:Clock {id: 'fleet'}) RETURN k.storeId"
 _SCHEMA = "MATCH (k:Clock {id: 'fleet'}) RETURN k.schema"
 
 
@@ -131,6 +133,14 @@ async def read_schema(ask: Ask) -> int:
     """The number of migrations that were applied; 0 without a record."""
     rows = await ask(_SCHEMA)
     return int(rows[0][0]) if rows else 0
+
+
+async def read_identity(ask: Ask) -> str:
+    """What stands for this store in cursors."""
+    rows = await ask(_STORE)
+    if not rows:
+        raise _no_record()
+    return identity_of(str(rows[0][0]))
 
 
 async def begin_record(ask: Ask) -> None:

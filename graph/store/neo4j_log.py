@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from graph.model.change import Changeset, Cursor, Receipt
-from graph.model.errors import NotFound, ResyncRequired, RevisionExpired
+from graph.model.change import Changeset, Cursor, Receipt, Relation
+from graph.model.errors import NotFound, RevisionExpired
 from graph.model.names import Revision
 from graph.store.codec import decode_body, encode_moment
+from graph.store.cursors import is_in_log, refuse_unreachable, relation_of
 from graph.store.neo4j_clock import (
     Ask,
     Clock,
@@ -16,6 +17,7 @@ from graph.store.neo4j_clock import (
     Unsettled,
     cursor_at,
     read_clock,
+    read_identity,
     write_clock,
 )
 from graph.store.port import Claim, Kept
@@ -103,21 +105,20 @@ def _page_end(after: int, sizes: Sequence[Row]) -> int:
 
 async def check_cursor(ask: Ask, clock: Clock, cursor: Cursor) -> None:
     """Refuse a place that is not, or no longer, in this history."""
-    head = clock.head
-    if cursor.revision < clock.horizon:
-        raise ResyncRequired(
-            f"the log no longer reaches back to {cursor}",
-            hint=f"start again from a snapshot; the log begins after {head.horizon}",
-        )
-    known: Cursor | None = head.horizon
-    if cursor.revision > clock.horizon:
+    refuse_unreachable(cursor, clock.head, await _relation(ask, clock, cursor))
+
+
+async def find_relation(ask: Ask, cursor: Cursor) -> Relation:
+    """How ``cursor`` relates to this history."""
+    return await _relation(ask, await read_clock(ask), cursor)
+
+
+async def _relation(ask: Ask, clock: Clock, cursor: Cursor) -> Relation:
+    logged: Cursor | None = None
+    if is_in_log(cursor, clock.head):
         rows = await ask(_CHAIN, revision=cursor.revision)
-        known = cursor_at(cursor.revision, rows[0][0]) if rows else None
-    if cursor != known:
-        raise ResyncRequired(
-            f"{cursor} is not a place in this history",
-            hint=f"start again from a snapshot; the record stands at {head.cursor}",
-        )
+        logged = cursor_at(cursor.revision, rows[0][0]) if rows else None
+    return relation_of(cursor, clock.head, await read_identity(ask), logged)
 
 
 async def find_revision(ask: Ask, moment: datetime) -> Revision:

@@ -27,6 +27,7 @@ MATCH (n:Publication)
 RETURN n.name, n.cursor, n.commit, n.held, n.actor, n.at, n.check ORDER BY n.name
 """
 _KEEP = "MERGE (n:Publication {name: $row.name}) SET n = $row"
+_REMOVE = "MATCH (n:Publication {name: $name}) DELETE n RETURN count(n)"
 _FORGET = """
 MATCH (n:Publication) WITH n ORDER BY n.at DESC, n.name SKIP $count DELETE n
 """
@@ -53,13 +54,19 @@ def publication_fields(publication: Publication) -> dict[str, str]:
     """The node's properties."""
     fields = {
         "name": publication.name,
-        "cursor": str(publication.cursor),
+        "cursor": str(publication.cursor.here),
         "commit": publication.commit,
         "held": encode_held(publication.held).decode(),
         "actor": publication.actor,
         "at": encode_moment(publication.at),
     }
     return fields | {"check": _check(fields.values())}
+
+
+async def forget_publication(ask: Ask, name: str) -> bool:
+    """Forget the report of a name; whether there was one; locked."""
+    rows = await ask(_REMOVE, name=name)
+    return bool(rows and rows[0][0])
 
 
 async def read_publications(ask: Ask) -> tuple[Publication, ...]:

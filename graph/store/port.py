@@ -12,7 +12,8 @@ S5  What ``commit`` returned survives kill -9 and power loss.
 S6  An idempotency key belongs to its actor and is kept with its receipt in the transaction of the
     changeset, for the days the adapter was opened with whatever the horizon. A refusal leaves the
     key free.
-S7  A cursor carries the chain hash, so another history cannot be mistaken for this one.
+S7  A cursor carries the chain hash, so another history cannot be mistaken for this one;
+    ``relation`` says how one relates to this history, and an ``identity`` in it is respected.
 S8  Names compare byte for byte.
 S9  ``load``, ``changesets`` and the chain agree; the engine's ``verify`` proves it.
 S10 Publications lie beside the log: the last report of each name, which survives as S5 says, is
@@ -30,7 +31,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from graph.model.change import Changeset, Cursor, Entity, Numbers, Receipt
+from graph.model.change import Changeset, Cursor, Entity, Numbers, Receipt, Relation
 from graph.model.names import Revision
 from graph.model.publication import Publication
 
@@ -118,6 +119,14 @@ class Store(Protocol):
         """Changesets after ``after``, in order, up to the head as it was when last read."""
         ...
 
+    async def identity(self) -> str:
+        """What stands for this store in cursors: the same in its backups, and in no other store."""
+        ...
+
+    async def relation(self, cursor: Cursor) -> Relation:
+        """How ``cursor`` relates to this history; no changeset is read for it."""
+        ...
+
     async def revision_at(self, moment: datetime) -> Revision:
         """The last revision made at or before ``moment``; ``RevisionExpired`` below the horizon."""
         ...
@@ -137,6 +146,10 @@ class Store(Protocol):
         place in this history that the log still reaches (``ResyncRequired`` otherwise). Of more
         names than ``PUBLICATIONS_MAX``, the one reported longest ago is forgotten.
         """
+        ...
+
+    async def forget_publication(self, name: str) -> bool:
+        """Forget the report of a name; whether there was one."""
         ...
 
     async def publications(self) -> tuple[Publication, ...]:

@@ -24,12 +24,12 @@ _FORGET = (
 def keep_publication(connection: Connection, *, publication: Publication) -> Publication:
     """Keep ``publication`` as the last of its name, unless one further on is kept already."""
     with transaction(connection):
-        head = read_meta(connection).head
-        check_cursor(connection, head, publication.cursor)
+        meta = read_meta(connection)
+        check_cursor(connection, meta, publication.cursor)
         kept = _find(connection, publication.name)
         if kept is not None and kept.cursor.revision > publication.cursor.revision:
             try:
-                check_cursor(connection, head, kept.cursor)
+                check_cursor(connection, meta, kept.cursor)
             except ResyncRequired:
                 pass  # it is of another history, and says nothing about this one
             else:
@@ -38,7 +38,7 @@ def keep_publication(connection: Connection, *, publication: Publication) -> Pub
             "REPLACE INTO publications VALUES (?, ?, ?, ?, ?, ?)",
             (
                 publication.name,
-                str(publication.cursor),
+                str(publication.cursor.here),
                 publication.commit,
                 encode_held(publication.held),
                 publication.actor,
@@ -47,6 +47,14 @@ def keep_publication(connection: Connection, *, publication: Publication) -> Pub
         )
         connection.execute(_FORGET, (PUBLICATIONS_MAX,))
     return publication
+
+
+def forget_publication(connection: Connection, *, name: str) -> bool:
+    """Forget the report of a name; whether there was one."""
+    with transaction(connection):
+        found = _find(connection, name) is not None
+        connection.execute("DELETE FROM publications WHERE name = ?", (name,))
+    return found
 
 
 def read_publications(connection: Connection) -> tuple[Publication, ...]:

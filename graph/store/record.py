@@ -7,8 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from graph.model.change import CHAIN_DIGITS, Changeset, Cursor, Entity, Numbers, Receipt, ref_of
-from graph.model.errors import NotFound, ResyncRequired, RevisionExpired
+from graph.model.change import (
+    CHAIN_DIGITS,
+    Changeset,
+    Cursor,
+    Entity,
+    Numbers,
+    Receipt,
+    Relation,
+    ref_of,
+)
+from graph.model.errors import NotFound, RevisionExpired
 from graph.model.names import ClusterNumber, GroupNumber, Revision
 from graph.model.ref import Kind
 from graph.store.codec import (
@@ -18,6 +27,7 @@ from graph.store.codec import (
     encode_entity,
     encode_moment,
 )
+from graph.store.cursors import identity_of, is_in_log, refuse_unreachable, relation_of
 from graph.store.port import Claim, Entry, Facts, Head, Kept
 from graph.store.sealing import Sealed, seal_entries, used_already
 from graph.store.sqlite import Connection, reading, transaction
@@ -34,15 +44,17 @@ class Meta:
     head: Head
     chain: str
     horizon_at: str | None
+    store: str
+    """The identity of the store, as cursors carry it."""
 
 
 def read_meta(connection: Connection) -> Meta:
     """Where the record stands."""
     row: tuple[Any, ...] = connection.execute(
-        "SELECT revision, chain, at, horizon, horizon_chain, horizon_at, next_cluster, next_group"
-        " FROM meta"
+        "SELECT revision, chain, at, horizon, horizon_chain, horizon_at, next_cluster, next_group,"
+        " store FROM meta"
     ).get
-    revision, chain, at, horizon, horizon_chain, horizon_at, cluster, group = row
+    revision, chain, at, horizon, horizon_chain, horizon_at, cluster, group, store = row
     head = Head(
         cursor=_cursor(revision, chain),
         horizon=_cursor(horizon, horizon_chain),
@@ -50,7 +62,7 @@ def read_meta(connection: Connection) -> Meta:
         numbers=Numbers(ClusterNumber(cluster), GroupNumber(group)),
         at=None if at is None else decode_moment(at),
     )
-    return Meta(head, chain, horizon_at)
+    return Meta(head, chain, horizon_at, identity_of(store))
 
 
 def _cursor(revision: int, chain: str) -> Cursor:
@@ -152,7 +164,7 @@ def drop_changesets(connection: Connection, *, until: Cursor) -> None:
     """Forget the log up to and including ``until``."""
     with transaction(connection):
         meta = read_meta(connection)
-        check_cursor(connection, meta.head, until)
+        check_cursor(connection, meta, until)
         if until.revision == meta.head.horizon.revision:
             return
         chain, at = connection.execute(
@@ -203,7 +215,7 @@ def read_changeset(connection: Connection, *, revision: Revision) -> Changeset:
 def read_after(connection: Connection, *, cursor: Cursor) -> list[Changeset]:
     """The next changesets after ``cursor``, a bounded number of them."""
     with reading(connection):
-        check_cursor(connection, read_meta(connection).head, cursor)
+        check_cursor(connection, read_meta(connection), cursor)
         rows = connection.execute(
             "SELECT body, chain FROM changesets WHERE revision > ? ORDER BY revision LIMIT ?",
             (cursor.revision, CHANGESETS_A_READ),
@@ -219,25 +231,25 @@ def read_after(connection: Connection, *, cursor: Cursor) -> list[Changeset]:
     return [decode_body(body, chain) for body, chain in found]
 
 
-def check_cursor(connection: Connection, head: Head, cursor: Cursor) -> None:
+def check_cursor(connection: Connection, meta: Meta, cursor: Cursor) -> None:
     """Refuse a place that is not, or no longer, in this history."""
-    if cursor.revision < head.horizon.revision:
-        raise ResyncRequired(
-            f"the log no longer reaches back to {cursor}",
-            hint=f"start again from a snapshot; the log begins after {head.horizon}",
-        )
-    if cursor.revision == head.horizon.revision:
-        known: Cursor | None = head.horizon
-    else:
+    refuse_unreachable(cursor, meta.head, _relation(connection, meta, cursor))
+
+
+def find_relation(connection: Connection, *, cursor: Cursor) -> Relation:
+    """How ``cursor`` relates to this history."""
+    with reading(connection):
+        return _relation(connection, read_meta(connection), cursor)
+
+
+def _relation(connection: Connection, meta: Meta, cursor: Cursor) -> Relation:
+    logged: Cursor | None = None
+    if is_in_log(cursor, meta.head):
         chain: str | None = connection.execute(
             "SELECT chain FROM changesets WHERE revision = ?", (cursor.revision,)
         ).get
-        known = None if chain is None else _cursor(cursor.revision, chain)
-    if cursor != known:
-        raise ResyncRequired(
-            f"{cursor} is not a place in this history",
-            hint=f"start again from a snapshot; the record stands at {head.cursor}",
-        )
+        logged = None if chain is None else _cursor(cursor.revision, chain)
+    return relation_of(cursor, meta.head, meta.store, logged)
 
 
 def find_revision(connection: Connection, *, moment: datetime) -> Revision:

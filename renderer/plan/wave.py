@@ -1,9 +1,9 @@
 """Whether too much would go at once.
 
 Losses are counted for each application: more than a number of clusters and more than a share of all
-it is on is a wave, unless somebody agreed to as much with the change, and waits until somebody
-looked. A prohibition is never counted, neither as a loss nor against what was agreed to: nothing
-holds it back.
+it is on is a wave, and so is the loss of its last cluster, unless somebody agreed to as much with
+the change. It waits until somebody looked. A prohibition is never counted, neither as a loss nor
+against what was agreed to: nothing holds it back.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def large(
     return {
         name: lines
         for name, lines in going.items()
-        if lines > bounds.clusters_max and lines * 100 > totals[name] * bounds.percent_max
+        if lines == totals[name]
+        or (lines > bounds.clusters_max and lines * 100 > totals[name] * bounds.percent_max)
     }
 
 

@@ -17,6 +17,7 @@ from graph.model.workload import Workload
 from graph.rendering import RenderingStep
 from renderer.definition import trimmed_application, trimmed_namespace, trimmed_policy
 from renderer.message import Complete, Defined, Message, Reason
+from renderer.source.port import Located
 from renderer.source.reasons import Page, reasons_between
 from renderer.source.report import bounded
 
@@ -58,6 +59,14 @@ class EngineSource:
         """Why the revisions behind a cursor are there, oldest first; the newest of too many."""
         return await reasons_between(self._page, after, until, self._reasons_max)
 
+    async def locate(self, cursors: Sequence[str], commit: str) -> Located:
+        """How cursors relate to the history of this fleet."""
+        found = [
+            await self._engine.relation(Cursor.parse(each), "" if place else commit)
+            for place, each in enumerate(cursors)
+        ]
+        return Located(self._engine.view.cursor.revision, tuple(found))
+
     async def report(self, report: Report) -> None:
         """Say what was published."""
         if self._reporting:
@@ -73,7 +82,7 @@ class EngineSource:
         workload, cursor = step.now.view.workload, step.now.view.cursor
         for portion in portions(rendition(step.was, step.now), self._bounds):
             yield _defined(portion.refs, workload) if isinstance(portion, Definitions) else portion
-        yield Complete(str(cursor), cursor.revision, step.accepted_loss)
+        yield Complete(str(step.cursor), cursor.revision, step.accepted_loss)
 
 
 def _defined(refs: Sequence[Ref], workload: Workload) -> Defined:

@@ -9,10 +9,22 @@ Q3  A cursor that cannot be gone on from raises ``ResyncRequired``; a source tha
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
+from graph.model.change import Relation
 from graph.model.publication import Report
 from renderer.message import Message, Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """What cursors are in a source's history."""
+
+    revision: int
+    """How far the source has come."""
+    relations: tuple[Relation, ...]
+    """In the order of the cursors."""
 
 
 class Source(Protocol):
@@ -24,6 +36,10 @@ class Source(Protocol):
 
     async def reasons(self, after: str | None, until: int) -> Sequence[Reason]:
         """Why the revisions behind a cursor are there, oldest first; the newest of too many."""
+        ...
+
+    async def locate(self, cursors: Sequence[str], commit: str) -> Located:
+        """How cursors relate to the source's history; ``commit`` is where the first one is."""
         ...
 
     async def report(self, report: Report) -> None:

@@ -15,12 +15,15 @@ from graph.model.publication import Report
 from renderer.message import Message, Reason
 from renderer.settings import SourceSettings
 from renderer.source.connection import answer, connected
+from renderer.source.port import Located
 from renderer.source.reasons import Page, reasons_between
 from renderer.source.wire import (
+    LOCATE,
     REASONS,
     RENDERING,
     REPORT,
     REPORTED,
+    located_of,
     message_of,
     page_of,
     report_of,
@@ -46,6 +49,11 @@ class SocketSource:
     async def reasons(self, after: str | None, until: int) -> Sequence[Reason]:
         """Why the revisions behind a cursor are there, oldest first; the newest of too many."""
         return await reasons_between(self._page, after, until, self._settings.reasons_max)
+
+    async def locate(self, cursors: Sequence[str], commit: str) -> Located:
+        """How cursors relate to the history of the API's fleet."""
+        asked = {"cursors": cursors, "commit": commit or None}
+        return located_of((await self._ask(LOCATE, asked))["record"])
 
     async def report(self, report: Report) -> None:
         """Say what was published."""

@@ -25,12 +25,14 @@ from graph.effective.portion import (
 )
 from graph.effective.rendition import FLEET, Cause
 from graph.effective.trouble import Trouble
-from graph.model.errors import ResyncRequired, Unavailable
+from graph.model.change import Cursor, Relation
+from graph.model.errors import ResyncRequired, TrellisError, Unavailable
 from graph.model.inventory import ClusterKind, Reconciler
 from graph.model.names import quoted
 from graph.model.publication import Report
 from graph.model.ref import Kind, Ref
 from renderer.message import Complete, Defined, Message, Reason
+from renderer.source.port import Located
 from renderer.source.reasons import Page
 from renderer.source.report import bounded
 from renderer.source.wire_definition import application_of, namespace_of, policy_of
@@ -93,6 +95,12 @@ subscription Rendering($after: Cursor) {
 }
 """
 
+LOCATE = """
+query Locate($cursors: [Cursor!]!, $commit: String) {
+  record { cursor relations(cursors: $cursors, commit: $commit) }
+}
+"""
+
 REASONS = """
 query Reasons($first: Int!, $after: Cursor) {
   changesets(first: $first, after: $after) {
@@ -119,6 +127,7 @@ _LINE = itemgetter("application", "namespace", "key", "lateBound")
 _CAUSES = {each.name: each for each in Cause}
 _CLUSTER_KINDS = {each.name: each for each in ClusterKind}
 _RECONCILERS = {each.name: each for each in Reconciler}
+_RELATIONS = {each.name: each for each in Relation}
 _BLOCKED_REASONS = {each.name: each for each in BlockedReason}
 
 
@@ -128,6 +137,17 @@ def message_of(data: Mapping[str, Json]) -> Message:
         read = _READERS[data["__typename"]]
         return read(data)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise misunderstood(error) from error
+
+
+def located_of(data: Mapping[str, Json]) -> Located:
+    """What cursors are in the API's history."""
+    try:
+        return Located(
+            Cursor.parse(data["cursor"]).revision,
+            tuple(_RELATIONS[each] for each in data["relations"]),
+        )
+    except (KeyError, TypeError, TrellisError) as error:
         raise misunderstood(error) from error
 
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 
 from graph.model.errors import NotFound
 from graph.model.names import quoted
+from graph.model.publication import HeldBack
 from graph.trace import Trace, untraced
+from renderer import paths
 from renderer.message import Complete, Message
 from renderer.tree import Draft, Head, Publisher, Told
 from renderer.work.planning import Plan, Planned, Planning
@@ -27,6 +29,8 @@ class Batch:
     _draft: Draft
     _plan: Planning
     _trace: Trace
+    takes_over: bool = False
+    """Whether it gives the output to another history."""
     complete: Complete | None = None
     """How far it goes; None before the first step is finished."""
     planned: Planned | None = None
@@ -44,16 +48,24 @@ class Batch:
         head: Head,
         *,
         fresh: bool,
+        discarded: bytes | None = None,
         trace: Trace = untraced,
     ) -> Batch:
-        """The next commit on ``head``."""
+        """The next commit on ``head``; ``discarded`` is written down with it (H4)."""
         draft = await thread.do(publisher.begin, head)
         try:
+            if discarded is not None:
+                await thread.do(_write_down, draft, discarded)
             planning = await thread.do(plan, head, draft, fresh)
         except BaseException:
             await thread.do(draft.abandon)
             raise
-        return Batch(head, fresh, thread, draft, planning, trace)
+        return Batch(head, fresh, thread, draft, planning, trace, discarded is not None)
+
+    @property
+    def held(self) -> tuple[HeldBack, ...]:
+        """What is not planned as it should be, as far as is known."""
+        return () if self.planned is None else self.planned.held
 
     async def take(self, message: Message) -> None:
         """A part of a step."""
@@ -108,3 +120,10 @@ class Batch:
                 f"nothing of {quoted(application)} waits to be confirmed",
                 hint="what does is listed in .trellis/held.json",
             )
+
+
+def _write_down(draft: Draft, discarded: bytes) -> None:
+    if discarded:
+        draft.write(paths.DISCARDED, discarded)
+    else:
+        draft.remove(paths.DISCARDED)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from graph.model.change import Cursor
 from graph.model.errors import Conflict, ResyncRequired, Unavailable
+from graph.model.publication import HeldBack
 from renderer import paths
 from renderer.message import Complete, Message
 from renderer.story import RETRIED, UNDONE
@@ -35,6 +36,8 @@ class Rehearsed:
     """Files that would differ: True written, False gone."""
     why: Mapping[str, str]
     """By path of a file, or of a directory it is in."""
+    held: tuple[HeldBack, ...]
+    """What would not be published as it should be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ class Verified:
     """Files that rendering from scratch would write (True) or would not have (False)."""
     restored: tuple[str, ...]
     """Files that somebody else changed."""
+    held: tuple[HeldBack, ...] = ()
+    """What is not published as it should be."""
 
     @property
     def whole(self) -> bool:
@@ -63,13 +68,15 @@ class Errands:
     async def once(self, *, confirm: str = "", anew: bool = False) -> Published:
         """Publish up to about now; with ``confirm``, also the wave of that application."""
         subject = f"Let go of what {confirm} was to lose, as confirmed" if confirm else ""
+        resync = False
         for _ in range(TRIES_MAX):
             try:
-                async with self._stepped(anew=anew, confirm=confirm) as (_, batch):
+                stepped = self._stepped(resync=resync, take_over=anew, confirm=confirm)
+                async with stepped as (_, batch):
                     said = subject or _subject_of(batch)
                     return await self._publishing.publish(batch, subject=said)
             except ResyncRequired:
-                anew = True
+                resync = True
             except Conflict:
                 pass
         raise _busy()
@@ -77,9 +84,9 @@ class Errands:
     async def rehearse(self) -> Rehearsed:
         """What ``once`` would do."""
         try:
-            return await self._rehearse(anew=False)
+            return await self._rehearse(resync=False)
         except ResyncRequired:
-            return await self._rehearse(anew=True)
+            return await self._rehearse(resync=True)
 
     async def verify(self) -> Verified:
         """Render everything and compare it with what is published."""
@@ -87,33 +94,35 @@ class Errands:
         for each in range(TRIES_MAX):
             if each:
                 await asyncio.sleep(CATCH_UP_SECONDS)
-            async with self._stepped(anew=True) as (standing, batch):
+            async with self._stepped(resync=True) as (standing, batch):
                 changes = await batch.changes()
                 complete = batch.complete
             assert complete is not None, "the step is finished"
             owned = {path: new for path, new in changes.items() if paths.is_owned(path)}
             head = standing.head
             if not owned or _revision(head.cursor) >= complete.revision:
-                return Verified(complete.revision, owned, head.restored)
+                return Verified(complete.revision, owned, head.restored, batch.held)
             behind = complete.revision - _revision(head.cursor)
         raise Unavailable(
             f"what is published is {behind:,} revisions behind, and cannot be compared",
             hint="publish first: trellis render --once",
         )
 
-    async def _rehearse(self, *, anew: bool) -> Rehearsed:
-        async with self._stepped(anew=anew) as (_, batch):
+    async def _rehearse(self, *, resync: bool) -> Rehearsed:
+        async with self._stepped(resync=resync) as (_, batch):
             complete, planned = batch.complete, batch.planned
             assert complete is not None and planned is not None, "the step is finished"
-            return Rehearsed(complete, await batch.changes(), planned.why)
+            return Rehearsed(complete, await batch.changes(), planned.why, planned.held)
 
     @asynccontextmanager
     async def _stepped(
-        self, *, anew: bool, confirm: str = ""
+        self, *, resync: bool, take_over: bool = False, confirm: str = ""
     ) -> AsyncGenerator[tuple[Standing, Batch]]:
         """One step, planned; nothing is left of it unless it is published."""
-        standing = await self._publishing.look(anew=anew)
-        batch = await self._publishing.begin(standing.head, fresh=standing.fresh)
+        standing = await self._publishing.start(resync=resync, take_over=take_over)
+        batch = await self._publishing.begin(
+            standing.head, fresh=standing.fresh, discarded=standing.discarded
+        )
         try:
             async with listening(self._publishing.source.follow(standing.after)) as stream:
                 while batch.complete is None:
@@ -132,8 +141,7 @@ class Errands:
 
 async def _try_again(batch: Batch, complete: Complete) -> None:
     """What failed before may not now that its owners have pushed; a snapshot tried everything."""
-    held = () if batch.planned is None else batch.planned.held
-    if not batch.fresh and any(each.reason == "failed" for each in held):
+    if not batch.fresh and any(each.reason == "failed" for each in batch.held):
         await batch.retry(replace(complete, accepted_loss=0))
 
 

@@ -13,6 +13,7 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NoReturn
 
 from graph.model.errors import Conflict, ResyncRequired, TrellisError, Unavailable
 from renderer.message import Complete, Message
@@ -67,21 +68,23 @@ class Worker:
         self._backoff = Backoff(source.retry_seconds, source.retry_seconds_max)
         self._watch = watch
         self._upkeep = upkeep
-        self._anew = anew
+        self._take_over = anew
+        """Whether the output is to be given to this history."""
+        self._resync = False
         """Whether the source can no longer say what differs from the head."""
         self._failed = True
         """Whether something could not be rendered, as far as is known."""
 
-    async def run(self) -> None:
+    async def run(self) -> NoReturn:
         """Follow without end; only what no wait can mend is raised."""
         while True:
             try:
                 await self._session()
             except ResyncRequired as error:
-                _warn("everything is rendered again", error)
-                if self._anew:
+                _warn("rendering everything again", error)
+                if self._resync:
                     await asyncio.sleep(self._backoff.next())
-                self._anew = True
+                self._resync = True
             except Conflict as error:
                 _log.info("another worker was first: %s", error.message)
                 self._publishing.measures.overtaken()
@@ -89,7 +92,7 @@ class Worker:
             except (Unavailable, OSError) as error:
                 wait_seconds = self._backoff.next()
                 self._publishing.measures.failed()
-                _warn(f"tried again in {wait_seconds:.1f} s", error)
+                _warn(f"trying again in {wait_seconds:.1f} s", error)
                 await asyncio.sleep(wait_seconds)
 
     @property
@@ -97,7 +100,7 @@ class Worker:
         return self._settings.batch_milliseconds / 1000
 
     async def _session(self) -> None:
-        standing = await self._publishing.look(anew=self._anew)
+        standing = await self._publishing.start(resync=self._resync, take_over=self._take_over)
         async with listening(self._publishing.source.follow(standing.after)) as stream:
             await self._follow(stream, standing)
 
@@ -109,7 +112,9 @@ class Worker:
             while True:
                 message = await stream.next(self._wait_seconds(batch, tend_at))
                 if message is not None:
-                    batch = batch or await self._publishing.begin(head, fresh=fresh)
+                    batch = batch or await self._publishing.begin(
+                        head, fresh=fresh, discarded=standing.discarded if fresh else None
+                    )
                     await self._take(batch, message)
                 if batch is None:
                     if cursor is not None:
@@ -141,13 +146,13 @@ class Worker:
 
     async def _publish(self, batch: Batch) -> tuple[Head, str]:
         published = await self._publishing.publish(batch)
-        self._anew = self._anew and not batch.fresh
+        self._resync = self._resync and not batch.fresh
+        self._take_over = False
         self._note(batch)
         return published.head, published.complete.cursor
 
     def _note(self, batch: Batch) -> None:
-        planned = batch.planned
-        self._failed = planned is None or any(each.reason == "failed" for each in planned.held)
+        self._failed = batch.planned is None or any(each.reason == "failed" for each in batch.held)
 
     async def _tend(self, head: Head, cursor: str) -> Head:
         """Nothing was said for a while: look whether others wrote, and try again what failed."""
@@ -173,4 +178,5 @@ class Worker:
 
 def _warn(what: str, error: Exception) -> None:
     told = error.message if isinstance(error, TrellisError) else str(error)
-    _log.warning("%s: %s", told, what)
+    hint = f" ({error.hint})" if isinstance(error, TrellisError) and error.hint else ""
+    _log.warning("%s%s; %s", told, hint, what)

@@ -43,6 +43,7 @@ from access_house import House, check, opened_house
 from access_operations import (
     APPLY,
     EXPORTS,
+    FORGET,
     LOGS,
     PREVIEW,
     PUBLISHED,
@@ -255,6 +256,23 @@ async def test_whoever_edits_everything_reports_what_is_published(
     (kept,) = await house.engine.publications()
     assert kept.commit == ("beef" if may else "c0ffee")
     assert not may or kept.actor == person.name
+
+
+@pytest.mark.parametrize("person", [*PEOPLE, *COVERED], ids=lambda each: each.name)
+async def test_whoever_edits_everything_forgets_what_is_published_no_more(
+    house: House, person: Person
+) -> None:
+    told = await house.ask(person, FORGET, {"input": {"name": "main"}})
+    access = house.engine.access(person.actor)
+    may = access.scope(Role.EDITOR) == Everything()
+    if may:
+        assert told["data"]["forgetPublication"]["name"] == "main"
+        again = await house.ask(person, FORGET, {"input": {"name": "main"}})
+        assert again["data"]["forgetPublication"]["code"] == "NOT_FOUND"
+    else:
+        failed = told["data"]["forgetPublication"] if told.get("data") else told["errors"][0]
+        assert "DENIED" in str(failed)
+    assert len(await house.engine.publications()) == (0 if may else 1)
 
 
 async def test_whoever_has_no_role_is_told_so_and_nothing_else(house: House) -> None:

@@ -543,6 +543,14 @@ REPORT = _made(
            held { application reason message clusters since } } } <FAILURE> } }"""
 )
 """What a renderer says it has published."""
+FORGET = _made(
+    """mutation ($input: ForgetPublicationInput!) { forgetPublication(input: $input) { __typename
+         ... on ForgottenPublication { name revision } <FAILURE> } }"""
+)
+"""An output that nobody publishes to any more."""
+RECORD = """query ($cursors: [Cursor!]!) {
+  record { store cursor relations(cursors: $cursors, commit: "c0ffee") } }"""
+"""Which history this is."""
 PUBLISHED = """{ publications { name cursor revision commit behind at actor
   held { application reason message clusters since } }
   published(revision: 1) { name behind held { application } } }"""
@@ -554,4 +562,14 @@ def documents() -> list[str]:
     found = [each.query for each in (*READS.values(), *LOGS.values())]
     found += [mutation(each.command) for each in WRITES.values()]
     found += [*readings({}), *streams()]
-    return [*found, APPLY, PREVIEW, REVERT, REPORT, PUBLISHED, *SUBSCRIPTIONS.values()]
+    return [
+        *found,
+        APPLY,
+        PREVIEW,
+        REVERT,
+        REPORT,
+        FORGET,
+        RECORD,
+        PUBLISHED,
+        *SUBSCRIPTIONS.values(),
+    ]

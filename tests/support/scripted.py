@@ -15,10 +15,12 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 
 from graph.effective.portion import Line, Pointer, Pointers
+from graph.model.change import Relation
 from graph.model.errors import ResyncRequired
 from graph.model.inventory import ClusterKind, Reconciler
 from graph.model.publication import Report
 from renderer.message import Complete, Message, Reason
+from renderer.source.port import Located
 
 
 def cursor(revision: int) -> str:
@@ -52,6 +54,10 @@ class ScriptedSource:
     """What whoever follows is refused with."""
     refusing: Exception | None = None
     """What reports and questions are refused with."""
+    relations: dict[str, Relation] = field(default_factory=dict)
+    """What cursors are in its history, unless they are places in it."""
+    located: list[tuple[str, ...]] = field(default_factory=list)
+    """Cursors that were asked about."""
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def say(self, *messages: Message, revision: int) -> None:
@@ -91,6 +97,12 @@ class ScriptedSource:
         since = 0 if after is None else int(after.partition(".")[0])
         told = sorted(each for each in self.steps if since < each <= until)
         return [Reason(each, "ana", f"why {each}") for each in told]
+
+    async def locate(self, cursors: Sequence[str], commit: str) -> Located:
+        """What cursors are in its history."""
+        self.located.append(tuple(cursors))
+        found = tuple(self.relations.get(each, Relation.CONTAINED) for each in cursors)
+        return Located(max(self.steps, default=0), found)
 
     async def report(self, report: Report) -> None:
         """Remember it."""

@@ -220,3 +220,46 @@ async def test_a_report_is_seen_by_another_process_and_after_a_restart(
     told = await ask(other, REPORT, {"input": report(other)}, actor=WORKER)
     assert told["data"]["reportPublished"]["__typename"] == "Denied"
     await other.close()
+
+
+RECORD = """query ($cursors: [Cursor!]!, $commit: String) {
+  record { store cursor relations(cursors: $cursors, commit: $commit) } }"""
+
+
+async def test_a_renderer_asks_whether_what_is_published_is_of_this_history(engine: Engine) -> None:
+    here = str(engine.view.cursor)
+    store = (await data(engine, RECORD, cursors=[]))["record"]["store"]
+    cursors = [here, f"{here}.{store}", f"{here}.{'0' * 16}", f"900.{'0' * 16}", f"1.{'0' * 16}"]
+    told = (await data(engine, RECORD, cursors=cursors))["record"]
+    assert told["cursor"] == here
+    assert told["relations"] == ["CONTAINED", "CONTAINED", "OTHER", "AHEAD", "OTHER"]
+    many = await ask(engine, RECORD, {"cursors": [here] * 21})
+    assert many["errors"][0]["extensions"]["code"] == "INVALID"
+
+
+async def test_a_place_older_than_the_log_is_known_by_what_was_reported_or_archived(
+    tmp_path: Path,
+) -> None:
+    store = await EmbeddedStore.open(tmp_path / "fleet.db")
+    engine = await Engine.open(store, now=ticking(), archive=tmp_path / "archive")
+    await give(engine, *SMALL)
+    old = engine.view.cursor
+    await engine.report_published(Report("main", old, "c0ffee"))
+    for number in range(3):
+        await give(engine, UpdateCluster("austin-1", title=f"{number}"))
+    (tmp_path / "archive").mkdir()
+    await engine.compact(Revision(old.revision + 1))
+    forged = f"{old.revision}.{'0' * 16}"
+
+    async def relations(commit: str | None) -> Any:
+        asked = [str(old), forged]
+        return (await data(engine, RECORD, cursors=asked, commit=commit))["record"]["relations"]
+
+    assert await relations(None) == ["CONTAINED", "OTHER"]
+    for each in (tmp_path / "archive").iterdir():
+        each.unlink()
+    await engine.close()
+    engine = await Engine.open(await EmbeddedStore.open(tmp_path / "fleet.db"), now=ticking())
+    assert await relations(None) == ["FORGOTTEN", "FORGOTTEN"]
+    assert await relations("c0ffee") == ["CONTAINED", "FORGOTTEN"]
+    await engine.close()

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from graph.model.change import Cursor
+from graph.model.change import Cursor, Relation
 from graph.model.errors import NotFound, ResyncRequired, RevisionExpired
 from graph.model.names import Revision
 from graph.store.codec import encode_body, seal
@@ -109,6 +109,22 @@ async def test_a_cursor_with_the_right_chain_at_the_wrong_revision_must_resync(
         await anext(aiter(six.store.changesets(after=moved)))
 
 
+async def test_a_kept_cursor_is_judged_by_its_place_and_its_store(six: History) -> None:
+    store = six.store
+    identity = await store.identity()
+    third = (await store.changeset(Revision(3))).cursor
+    begin = Cursor(Revision(0), identity)
+    for cursor in (begin, third, six.cursor):
+        assert await store.relation(cursor) is Relation.CONTAINED
+        assert await store.relation(replace(cursor, store=identity)) is Relation.CONTAINED
+        assert await store.relation(replace(cursor, store="0" * 16)) is Relation.OTHER
+        assert await store.relation(replace(cursor, chain="0" * 16)) is Relation.OTHER
+    ahead = Cursor(Revision(7), "0" * 16)
+    assert await store.relation(ahead) is Relation.AHEAD
+    assert await store.relation(replace(ahead, store=identity)) is Relation.AHEAD
+    assert await store.relation(replace(ahead, store="0" * 16)) is Relation.OTHER
+
+
 async def test_a_revision_that_is_not_there_is_not_found(six: History) -> None:
     for revision in (-1, 0, 7, 10**12, 10**30):
         with pytest.raises(NotFound) as caught:
@@ -169,6 +185,15 @@ class TestAfterDrop:
             with pytest.raises(ResyncRequired):
                 old = Cursor(Revision(revision), "0123456789abcdef")
                 await anext(aiter(dropped.store.changesets(after=old)))
+
+    async def test_an_older_cursor_can_no_longer_be_judged(self, dropped: History) -> None:
+        store = dropped.store
+        identity = await store.identity()
+        old = Cursor(Revision(3), "0" * 16)
+        assert await store.relation(old) is Relation.FORGOTTEN
+        assert await store.relation(replace(old, store="0" * 16)) is Relation.OTHER
+        assert await store.relation((await store.head()).horizon) is Relation.CONTAINED
+        assert await store.relation(Cursor(Revision(0), identity)) is Relation.CONTAINED
 
     async def test_an_older_revision_has_expired(self, dropped: History) -> None:
         for revision in (1, 4):

@@ -132,3 +132,12 @@ async def test_the_name_reported_longest_ago_makes_room(history: History) -> Non
         await history.store.keep_publication(replace(made, held=()))
     names = [each.name for each in await history.store.publications()]
     assert names == [f"n{number:03}" for number in range(2, PUBLICATIONS_MAX + 2)]
+
+
+async def test_a_publication_can_be_forgotten(history: History) -> None:
+    await history.store.keep_publication(publication(history.cursor, "gone"))
+    kept = publication(history.cursor, "main")
+    await history.store.keep_publication(kept)
+    assert await history.store.forget_publication("gone")
+    assert await history.store.publications() == (kept,)
+    assert not await history.store.forget_publication("gone")

@@ -24,5 +24,13 @@ BOUNDS = WaveBounds(clusters_max=25, percent_max=5.0)
 def test_a_wave_is_many_and_a_share_and_not_agreed_to(
     going: int, total: int, agreed: int, held: bool
 ) -> None:
-    losses = large({"pos": going, "tiny": 1}, {"pos": total, "tiny": 1}, BOUNDS)
+    losses = large({"pos": going, "tiny": 1}, {"pos": total, "tiny": 2}, BOUNDS)
     assert waves(losses, agreed) == (frozenset({"pos"}) if held else frozenset())
+
+
+@pytest.mark.parametrize("total", [1, 20, 26])
+def test_the_last_clusters_of_an_application_are_a_wave_however_few(total: int) -> None:
+    assert large({"pos": total}, {"pos": total}, BOUNDS) == {"pos": total}
+    assert waves({"pos": total}, total) == frozenset()
+    if total < 26:
+        assert not large({"pos": total - 1}, {"pos": total}, BOUNDS)
