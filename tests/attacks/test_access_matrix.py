@@ -179,7 +179,9 @@ async def test_every_read_is_answered_as_if_the_rest_of_the_fleet_had_never_been
     assert count >= CELLS_MIN, count
 
 
-PAST = frozenset({"history", "since", "changesets", "diff", "previewRevert", "historyOfGone"})
+PAST = frozenset(
+    {"history", "since", "changesets", "diff", "previewRevert", "historyOfGone", "record"}
+)
 """Fields that read the log, which a world of nothing but the visible has not got."""
 ASKER = frozenset({"viewer", "age", "preview"})
 """Fields that tell of who asks."""

@@ -32,6 +32,7 @@ ARGUMENTS: Mapping[str, str] = {
     "Query.previewRevert": '(to: 1, scope: {{id: "application:{application}"}})',
     "Query.historyOfGone": '(kind: APPLICATION, name: "{application}")',
     "Query.published": "(revision: 1)",
+    "Record.relations": '(cursors: ["1.0123456789abcdef"])',
     "Fleet.application": '(name: "{application}")',
     "Fleet.namespace": '(name: "{namespace}")',
     "Fleet.why": '(application: "{application}", cluster: "{cluster}")',
