@@ -297,10 +297,24 @@ def _print_differences(verified: Verified) -> int:
         raise Rejected(
             f"{counted(len(rows), 'file')} {'differs' if len(rows) == 1 else 'differ'} from what"
             f" revision {verified.revision:,} renders to",
-            hint="look who writes there; a worker brings them back: trellis render --once",
+            hint=_remedy(verified),
         )
     click.echo(f"nothing differs        revision {verified.revision:,}")
     return _print_held(verified.held)
+
+
+def _remedy(verified: Verified) -> str:
+    """What mends the differences.
+
+    A worker that goes on from its last commit puts back what others edited, and takes for right
+    what that commit holds: only rendering everything corrects it.
+    """
+    if verified.differences:
+        return (
+            "a worker published this, and does not look at it again by itself; write everything"
+            " again: trellis render --once --anew"
+        )
+    return "somebody else edited them; find out who, and put them back: trellis render --once"
 
 
 def _print_rows(rows: list[tuple[str, str, str]]) -> None:

@@ -2,12 +2,13 @@
 
 An application's own values, schema and needs are answered for before anything is rendered, so they
 are left out: a definition that differs in these alone is no other definition here. What is a set
-is in order of its names, so that equal definitions are equal values and equal bytes, whichever way
-they came.
+or a map is in order of its names, so that equal definitions are equal values and equal bytes,
+whichever way they came: from the store, over the wire, or from a file that was kept.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -16,7 +17,7 @@ import orjson
 from graph.model.errors import Invalid
 from graph.model.names import Revision
 from graph.model.values import Values
-from graph.model.workload import Application, Namespace, Policy
+from graph.model.workload import Application, Namespace, Policy, Source, Template
 from graph.store.selector_codec import Json
 from graph.store.workload_codec import (
     WorkloadObject,
@@ -34,10 +35,12 @@ def trimmed_application(application: Application) -> Application:
     """Without what was answered for before."""
     return replace(
         application,
+        labels=_by_key(application.labels),
         requires=None,
         reconcilers=tuple(sorted(application.reconcilers)),
         depends_on=tuple(sorted(application.depends_on)),
         requests=None,
+        source=_trimmed_source(application.source),
         values=Values(),
         schema=None,
         reads=(),
@@ -48,14 +51,25 @@ def trimmed_application(application: Application) -> Application:
 
 def trimmed_namespace(namespace: Namespace) -> Namespace:
     """Without when it was written."""
-    secrets = tuple(sorted(namespace.secrets, key=lambda each: each.name))
-    return replace(namespace, secrets=secrets, changed=_NEVER)
+    secrets = tuple(
+        replace(each, keys=_by_key(each.keys))
+        for each in sorted(namespace.secrets, key=lambda each: each.name)
+    )
+    return replace(namespace, labels=_by_key(namespace.labels), secrets=secrets, changed=_NEVER)
 
 
 def trimmed_policy(policy: Policy) -> Policy:
     """Without the clusters it reaches: each pointer names the policies that reach it."""
     namespaces = tuple(sorted(policy.namespaces))
     return replace(policy, namespaces=namespaces, selector=None, changed=_NEVER)
+
+
+def _trimmed_source(source: Source | None) -> Source | None:
+    return Template(_by_key(source.files)) if isinstance(source, Template) else source
+
+
+def _by_key(found: Mapping[str, str]) -> dict[str, str]:
+    return dict(sorted(found.items()))
 
 
 def application_json(application: Application) -> bytes:

@@ -18,6 +18,9 @@ LABEL_VALUE_LENGTH_MAX = 63
 LIST_MAX = 1_000
 """What one object lists of one kind."""
 SIZE_MAX = 2**40
+"""Mebibytes of memory or storage."""
+CPU_MAX = 2**31 - 1
+"""Millicores: about two million cores, and the largest number that an Int of GraphQL carries."""
 
 _RESERVED = frozenset({"default", "flux-system", "argocd"})
 _RESERVED_STARTS = ("kube-", "trellis")
@@ -90,10 +93,17 @@ def check_set(listed: Iterable[_T], noun: str) -> tuple[_T, ...]:
 
 def check_size(size: Capacity | None, noun: str) -> Capacity | None:
     """An amount of cpu, memory and storage that some cluster could have."""
-    if size is not None:
-        amounts = (size.cpu_millicores, size.memory_mib, size.storage_mib)
-        if not all(0 <= amount <= SIZE_MAX for amount in amounts):
+    if size is None:
+        return None
+    amounts = (
+        (size.cpu_millicores, "millicores", CPU_MAX),
+        (size.memory_mib, "MiB of memory", SIZE_MAX),
+        (size.storage_mib, "MiB of storage", SIZE_MAX),
+    )
+    for amount, unit, most in amounts:
+        if not 0 <= amount <= most:
             raise Invalid(
-                f"{noun} is negative or too large", hint=f"use amounts from 0 to {SIZE_MAX:,}"
+                f"{noun} is negative or too large (in {unit})",
+                hint=f"use 0 to {most:,} {unit}",
             )
     return size

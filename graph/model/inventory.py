@@ -90,11 +90,27 @@ class LabelKey:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """What a cluster offers to workloads."""
+    """What a cluster offers to workloads, in whole numbers.
+
+    A whole number has one form, whoever wrote it: JSON writes 512 as ``512`` or as ``512.0``, and
+    what is written from it must not depend on that.
+    """
 
     cpu_millicores: int
     memory_mib: int
     storage_mib: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("cpu_millicores", "memory_mib", "storage_mib"):
+            amount: object = getattr(self, name)
+            if type(amount) is not int:
+                object.__setattr__(self, name, _whole(amount, name))
+
+
+def _whole(amount: object, name: str) -> int:
+    if isinstance(amount, float) and amount.is_integer():
+        return int(amount)
+    raise ValueError(f"{name} is {amount!r}, which is not a whole number")
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,10 +39,14 @@ class Roster:
         return found
 
     def clusters(self) -> list[str]:
-        """Everybody who had a pointer."""
+        """Everybody who had a pointer. Other files there, of whoever came before, are none."""
         found: list[str] = []
         for shard in self._sheet.names("clusters"):
-            found += self._sheet.names(f"clusters/{shard}")
+            found += (
+                name
+                for name in self._sheet.names(f"clusters/{shard}")
+                if paths.is_name(name) and paths.shard(name) == shard
+            )
         for shard in self._sheet.names("ansible"):
             found += self._shard(f"ansible/{shard}/inventory.json")
         return found

@@ -17,7 +17,7 @@ import orjson
 from graph.model.errors import Rejected
 from graph.model.names import quoted
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """Grows whenever the same state is written in another way."""
 FINGERPRINT_DIGITS = 12
 

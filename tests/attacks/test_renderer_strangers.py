@@ -53,7 +53,7 @@ def stamped(record: Record, stamp: str, revision: str = "1.0000000000000000") ->
 @pytest.mark.parametrize(
     ("stamp", "words"),
     [
-        ("2.0123456789ab", ("--once",)),
+        ("3.0123456789ab", ("--once",)),
         ("999999999.0123456789ab", ("--adopt",)),
         ("nonsense", ("--once", "--adopt")),
     ],

@@ -430,13 +430,13 @@ QUOTAS = (
     Bad("a label that a policy asks for", (application("oven", "kitchen"),), "Rejected",
         "would break a policy", "", "/", ("application oven has no label tier (policy gold)",)),
     Bad("a quota below zero", (namespace("new", quota={"cpuMillicores": -1, "memoryMib": 1}),),
-        "Invalid", "negative or too large", "use amounts from 0", "quota"),
+        "Invalid", "negative or too large", "use 0 to", "quota"),
     Bad("requests of half a mebibyte",
         (application(requests={"cpuMillicores": 1, "memoryMib": 0.5}),), "Invalid",
         "0.5 is no whole number", "round it", "requests/memoryMib"),
     Bad("a quota of more than there is",
         (namespace("new", quota={"cpuMillicores": 1, "memoryMib": 1e300}),), "Invalid",
-        "negative or too large", "use amounts from 0", "quota"),
+        "negative or too large", "use 0 to", "quota"),
 )  # fmt: skip
 
 NAMES = (

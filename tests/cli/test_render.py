@@ -45,7 +45,7 @@ def test_a_fleet_is_published_once_and_a_second_run_publishes_nothing(
     message = git(place / "out.git", "log", "-1", "--format=%B", "live")
     assert message.startswith("Render everything at revision 1\n\n")
     assert "\nTrellis-Revision: 1." in message
-    assert "\nTrellis-Renderer: 2." in message
+    assert "\nTrellis-Renderer: 3." in message
     assert "nothing differs" in trellis(*HERE, "--verify", "--to", "git:out.git#live")
 
 

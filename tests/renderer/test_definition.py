@@ -104,6 +104,17 @@ def test_namespaces_and_policies_come_back_as_well():
     assert policy_of(policy_json(POLICY)).selector is None
 
 
+def test_a_map_has_one_order_whichever_way_it_came():
+    files = {"b.yaml": "x", "a.yaml": "y"}
+    for application in (APPLICATION, replace(APPLICATION, source=Template(files))):
+        read = application_of(application_json(application))
+        assert repr(read) == repr(trimmed_application(application))
+    keys = {"z": "place/z", "a": "place/a"}
+    secret = SecretReference("tls", SecretProvider.EXTERNAL_SECRETS, "vault", keys)
+    namespace = replace(NAMESPACE, labels={"z": "1", "a": "2"}, secrets=(secret,))
+    assert repr(namespace_of(namespace_json(namespace))) == repr(trimmed_namespace(namespace))
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -131,6 +131,7 @@ async def test_both_say_the_same(tmp_path):
             told.append(without_cursor(await first_step(fleet.source)))
             said.append(told)
     assert said[0] == said[1]
+    assert repr(said[0]) == repr(said[1]), "1 is not 1.0, and every map is in the same order"
 
 
 async def test_what_was_published_is_told(fleet):

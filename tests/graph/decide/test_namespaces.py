@@ -98,6 +98,7 @@ def test_names_near_reserved_ones_are_free(name: str):
         ),
         (DefineNamespace("n", quota=Capacity(-1, 0)), "the quota is negative or too large"),
         (DefineNamespace("n", quota=Capacity(0, 2**41)), "the quota is negative or too large"),
+        (DefineNamespace("n", quota=Capacity(2**31, 0)), "too large (in millicores"),
         (DefineNamespace("n", limits=Capacity(0, 0, -1)), "a limit is negative or too large"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",

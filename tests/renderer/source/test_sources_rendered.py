@@ -2,45 +2,21 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 
 import pytest
 
 from engines import give
 from graph.model.change import Cursor
 from graph.model.errors import TrellisError
-from memory_publisher import MemoryPublisher
-from renderer.plan.wave import WaveBounds
-from renderer.sandbox.parent import Sandbox
-from renderer.settings import FormatSettings, SourceSettings
+from outputs import Output
+from renderer.settings import SourceSettings
 from renderer.source.engine import EngineSource
 from renderer.source.socket import SocketSource
-from renderer.work.errands import Errands
-from renderer.work.measures import Measures
-from renderer.work.planner import planner, stamp
-from renderer.work.publishing import Publishing
 from small_door import small_door, small_engine
 from wire_renderers import WORKLOAD, WorkloadWriter
 
 STEPS = 12
-
-
-class Output:
-    """What one worker keeps of one source."""
-
-    def __init__(self, source, stack: ExitStack) -> None:
-        self.files = MemoryPublisher()
-        sandbox = stack.enter_context(closing(Sandbox()))
-        publishing = Publishing(
-            source,
-            self.files,
-            planner(FormatSettings(), sandbox, WaveBounds()),
-            stamp(FormatSettings()),
-            name="main",
-            measures=stack.enter_context(closing(Measures())),
-        )
-        stack.enter_context(closing(publishing))
-        self.errands = Errands(publishing, lambda _: None)
 
 
 @pytest.mark.parametrize("seed", range(3))
