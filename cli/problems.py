@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import click
 
+from cli.settings import escapes_wanted
 from graph.model.errors import Rejected, SelectorInvalid, SelectorNotFound, Span, TrellisError
 
 WIDTH = 96
@@ -21,7 +22,8 @@ def refusal(error: TrellisError) -> str:
 def print_refusal(error: TrellisError) -> None:
     """Say on standard error why something was refused."""
     head, _, rest = refusal(error).partition("\n")
-    click.echo(click.style("error:", fg="red", bold=True) + head.removeprefix("error:"), err=True)
+    begin = click.style("error:", fg="red", bold=True) if escapes_wanted() else "error:"
+    click.echo(begin + head.removeprefix("error:"), err=True)
     if rest:
         click.echo(rest, err=True)
 

@@ -1,10 +1,12 @@
-"""A progress bar on a terminal, and nothing anywhere else."""
+"""A progress bar on a terminal that takes escape codes, and nothing anywhere else."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+
+from cli.settings import escapes_wanted
 
 Advance = Callable[[int], None]
 """Told how much has been done since it was last told."""
@@ -13,7 +15,7 @@ Advance = Callable[[int], None]
 @contextmanager
 def progress(what: str, total: int | None = None) -> Generator[Advance]:
     """A bar of ``total`` steps, if that is known, on standard error, if people look at it."""
-    if not sys.stderr.isatty():
+    if not (sys.stderr.isatty() and escapes_wanted()):
         yield lambda _: None
         return
     from rich.console import Console

@@ -215,6 +215,12 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         raise Invalid(f"{at}: {message}", hint=f"set {at} to another value") from None
 
 
+def escapes_wanted(environment: Mapping[str, str] | None = None) -> bool:
+    """Whether a terminal may be sent escape codes: not with NO_COLOR set, nor TERM=dumb."""
+    source = os.environ if environment is None else environment
+    return not source.get("NO_COLOR") and source.get("TERM") != "dumb"
+
+
 def names() -> dict[str, tuple[str, str]]:
     """Every name in the environment, with the section (or none) and field it fills."""
     found: dict[str, tuple[str, str]] = {}

@@ -154,6 +154,18 @@ def test_a_terminal_sees_colour_and_a_progress_bar(trellis: Trellis, fleet_file:
     assert "\x1b[31m\x1b[1merror:\x1b[0m no hierarchy" in trellis.on_a_terminal("select", "/gio")
 
 
+@pytest.mark.parametrize("settings", [{"NO_COLOR": "no"}, {"TERM": "dumb"}])
+def test_a_terminal_that_wants_no_escape_codes_gets_none(
+    trellis: Trellis, settings: dict[str, str]
+) -> None:
+    (trellis.directory / "geo.jsonl").write_text('{"createHierarchy":{"name":"geo"}}')
+    said = trellis.on_a_terminal("load", "geo.jsonl", **settings)
+    said += trellis.on_a_terminal("select", "/gio", **settings)
+    assert "commands from" in said or "1 command from" in said
+    assert "error: no hierarchy" in said
+    assert "\x1b" not in said
+
+
 def test_help_imports_nothing_heavy(trellis: Trellis) -> None:
     code = (
         "import sys; from cli.main import run; run(['--help']);"

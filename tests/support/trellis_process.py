@@ -67,14 +67,14 @@ class Trellis:
         kept = {name: value for name, value in os.environ.items() if "TRELLIS" not in name}
         return kept | {"TRELLIS_ACTOR": "tester", "PYTHONWARNINGS": "error", **self.settings}
 
-    def on_a_terminal(self, *arguments: str) -> str:
+    def on_a_terminal(self, *arguments: str, **settings: str) -> str:
         """Run to the end on a terminal of its own; what a person would have seen."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
         process = subprocess.Popen(
             self.words(arguments),
             cwd=self.directory,
-            env=self._environment() | {"TERM": "xterm-256color"},
+            env=self._environment() | {"TERM": "xterm-256color", **settings},
             stdin=slave,
             stdout=slave,
             stderr=slave,
