@@ -6,7 +6,7 @@ from typing import Final
 
 QUERIES: Final = (
     (
-        "how many, where, and of which franchise: one round trip, one revision",
+        "how many by region, and by franchise the ten largest of bucketCount: one round trip",
         """{
   fleet {
     revision
@@ -14,7 +14,12 @@ QUERIES: Final = (
     facets(
       where: {text: "/geo/us and size = large and lanes >= 2"}
       by: [{group: "/geo/us"}, {group: "/franchise"}]
-    ) { group buckets { value count share } }
+    ) { group bucketCount buckets(orderBy: COUNT, first: 10) { value count share } }
+    crossTab(
+      where: {text: "/geo/us and size = large and lanes >= 2"}
+      rows: {group: "/geo/us"}
+      columns: {group: "/devices/grill"}
+    ) { rows columns counts }
   }
 }""",
     ),

@@ -98,3 +98,26 @@ PREVIEWS_MAX: Final = 1
 """Dry runs in one operation."""
 TREE_ROWS: Final = (100, 100, 250, 1_250, 6_250, 31_250)
 """Rows a tree counts as by its depth; a deeper one as the last, or what a request may have."""
+
+OF_FLEET: Final = {
+    "Application": "applications",
+    "Assignment": "assignments",
+    "Bucket": "buckets",
+    "Cluster": "clusters",
+    "ClusterConnection": "clusters",
+    "ConfigurationConnection": "clusters",
+    "Group": "groups",
+    "Hierarchy": "hierarchies",
+    "Label": "label_keys",
+    "LabelKey": "label_keys",
+    "Layer": "layers",
+    "Namespace": "namespaces",
+    "Policy": "policies",
+    "Prohibition": "prohibitions",
+    "TreeRow": "groups",
+}
+"""Types of which a list holds each object once, with the count of a fleet that bounds it."""
+OTHER_REVISIONS: Final = frozenset({"Changeset", "ChangesetConnection", "HistoryLine", "SetDiff"})
+"""Types below which objects may be of another revision than the fleet they are asked of."""
+OTHER_FLEET: Final = ("asOf", "atLeast")
+"""Arguments of ``fleet`` that choose another revision than the newest."""

@@ -3,6 +3,10 @@
 A request that sends the same text again pays for none of that. The memory is bounded in entries
 and in tokens, with all that was worked out for them since, and a text too long to be a program's
 own is not kept. The order is the order of what it costs to refuse: length, tokens, cost, validity.
+
+What is remembered depends on no fleet: the cost is that of the pages as they are declared. A query
+that is too dear by them, and would not be on the smallest fleet, is measured again by what the
+fleet at hand holds, each time, against the very view that it is then answered from.
 """
 
 # graphql-core leaves the insides of its generic types unknown
@@ -36,6 +40,7 @@ from graphql import (
 from graphql.validation.validate import ValidationAbortedError
 
 from api.execution.cost import Cost
+from api.execution.fleet_counts import LEAST, FleetCounts
 from api.execution.plan import Plan
 from api.execution.sizes import Size, size_of
 from api.settings import ApiSettings
@@ -209,18 +214,37 @@ class Documents:
 
     def check_cost(
         self, document: Document, operation: Operation, variables: Mapping[str, Any]
-    ) -> None:
-        """Refuse an operation whose variables ask for too much."""
+    ) -> bool:
+        """Whether an operation is within its bounds on any fleet, with these variables.
+
+        If not, ``check_cost_on`` says whether it is on the fleet at hand; refused at once is what
+        is too dear on every fleet.
+        """
         if not operation.sized_by:
-            return
+            return operation.cost <= self._settings.cost_max
         sizes = tuple(
             [size_of(variables[name]) if name in variables else None for name in operation.sized_by]
         )
-        if sizes not in operation.affordable:
-            given = zip(operation.sized_by, sizes, strict=True)
-            known = {name: size for name, size in given if size is not None}
-            self._refuse_dear(self._cost(document.fragments, known).of(operation.node))
-            document.keep_sizes(operation, sizes)
+        if sizes in operation.affordable:
+            return True
+        known = _known(operation, variables)
+        cost = self._cost(document.fragments, known).of(operation.node)
+        if cost > self._settings.cost_max:
+            self._refuse_on_every_fleet(operation.node, document.fragments, known, cost)
+            return False
+        document.keep_sizes(operation, sizes)
+        return True
+
+    def check_cost_on(
+        self,
+        counts: FleetCounts,
+        document: Document,
+        operation: Operation,
+        variables: Mapping[str, Any],
+    ) -> None:
+        """Refuse a query that is too dear on a fleet that holds so much."""
+        known = _known(operation, variables)
+        self._refuse_dear(self._cost(document.fragments, known, counts).of(operation.node))
 
     def _read(self, text: str) -> Document:
         if len(text) > self._settings.document_length_max:
@@ -255,11 +279,26 @@ class Documents:
     ) -> tuple[int, tuple[str, ...]]:
         measure = self._cost(fragments, {})
         cost = measure.of(node)
-        self._refuse_dear(cost)
+        if cost > self._settings.cost_max:
+            self._refuse_on_every_fleet(node, fragments, {}, cost)
         return cost, tuple(sorted(measure.sized_by))
 
+    def _refuse_on_every_fleet(
+        self,
+        node: OperationDefinitionNode,
+        fragments: Mapping[str, FragmentDefinitionNode],
+        sizes: Mapping[str, Size],
+        cost: int,
+    ) -> None:
+        """Refuse what costs too much on the smallest fleet as well."""
+        if self._cost(fragments, sizes, LEAST).of(node) > self._settings.cost_max:
+            self._refuse_dear(cost)
+
     def _cost(
-        self, fragments: Mapping[str, FragmentDefinitionNode], sizes: Mapping[str, Size]
+        self,
+        fragments: Mapping[str, FragmentDefinitionNode],
+        sizes: Mapping[str, Size],
+        counts: FleetCounts | None = None,
     ) -> Cost:
         return Cost(
             self._schema,
@@ -267,6 +306,7 @@ class Documents:
             sizes,
             depth_max=self._settings.depth_max,
             tree_rows_max=self._settings.tree_rows_max,
+            counts=counts,
         )
 
     def _refuse_dear(self, cost: int) -> None:
@@ -301,6 +341,11 @@ class _Merging(OverlappingFieldsCanBeMergedRule):
     def __init__(self, context: ValidationContext) -> None:
         super().__init__(context)
         self.rule_context.remaining_complexity_budget = MERGES_MAX
+
+
+def _known(operation: Operation, variables: Mapping[str, Any]) -> dict[str, Size]:
+    """The sizes of the variables on which the cost of an operation depends."""
+    return {name: size_of(variables[name]) for name in operation.sized_by if name in variables}
 
 
 def _tokens(plan: Plan | None) -> int:

@@ -13,6 +13,7 @@ from api.context import Context
 from api.core_schema import core_schema
 from api.execution.documents import BadDocument, Document, Documents, Operation
 from api.execution.executor import Answer, Executor
+from api.execution.fleet_counts import FleetCounts
 from api.execution.request import GraphQLRequest
 from api.problems import BAD_REQUEST, graphql_error
 from api.refusals import TooLarge, WrongMethod
@@ -49,6 +50,8 @@ class Prepared(NamedTuple):
     document: Document
     operation: Operation
     variables: Mapping[str, Any]
+    on_any_fleet: bool
+    """Whether its cost is within its bounds on any fleet, and not only on a small one."""
 
     @property
     def kind(self) -> OperationType:
@@ -114,8 +117,8 @@ class Operations:
             raise TooLarge(
                 "only a batch may be this long", hint="send apply or preview by themselves"
             )
-        self.documents.check_cost(document, operation, request.variables)
-        return Prepared(document, operation, request.variables)
+        on_any_fleet = self.documents.check_cost(document, operation, request.variables)
+        return Prepared(document, operation, request.variables, on_any_fleet)
 
     async def execute(
         self, prepared: Prepared, identified: Identified, access: Access | None = None
@@ -143,7 +146,11 @@ class Operations:
             return self.documents.prepare(text)
 
     def _run(self, prepared: Prepared, context: Context) -> Awaitable[Answer]:
-        executing = self.executor.execute(*prepared, context)
+        document, operation, variables, on_any_fleet = prepared
+        if not on_any_fleet:
+            counts = FleetCounts.of(context.seen, whole=context.access.sees_all)
+            self.documents.check_cost_on(counts, document, operation, variables)
+        executing = self.executor.execute(document, operation, variables, context)
         return self._traced_run(prepared, executing) if self._traces.on else executing
 
     async def _traced_run(self, prepared: Prepared, executing: Awaitable[Answer]) -> Answer:

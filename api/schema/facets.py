@@ -83,7 +83,10 @@ class Facet:
         """How many values there are."""
         return len(self.counted)
 
-    @strawberry.field(description="The values with their counts; none is empty.")
+    @strawberry.field(
+        description="The values with their counts; none is empty. Not more than `first` of them:"
+        " where bucketCount is larger, ask again with `after`."
+    )
     def buckets(
         self,
         order_by: Annotated[

@@ -20,7 +20,10 @@ LISTED = 100
 """What a plain list has where its length is not given."""
 LISTED_MAX = 1_000
 
-First = Annotated[int, strawberry.argument(description="How many at most.")]
+First = Annotated[
+    int,
+    strawberry.argument(description="How many at most; a list that is as long as this may go on."),
+]
 AfterName = Annotated[
     Name | None, strawberry.argument(description="Begin behind this name, there or not.")
 ]

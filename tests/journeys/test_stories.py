@@ -56,8 +56,14 @@ def test_a_dashboard_author_pastes_one_query_and_has_the_counts(api: Serving) ->
             clusters(where: $which) { totalCount }
             facets(where: $which, by: [{group: "/geo/us"}, {group: "/franchise"}]) {
               group
-              buckets { value count share }
+              bucketCount
+              buckets(orderBy: COUNT, first: 1000) { value count share }
             }
+            crossTab(
+              where: $which
+              rows: {group: "/franchise"}
+              columns: {group: "/geo/us"}
+            ) { rows columns counts }
           }
         }
         """,
@@ -72,6 +78,10 @@ def test_a_dashboard_author_pastes_one_query_and_has_the_counts(api: Serving) ->
     assert {bucket["value"] for bucket in regions["buckets"]} >= {"/geo/us/northeast"}
     assert sum(bucket["count"] for bucket in regions["buckets"]) == total
     assert sum(bucket["count"] for bucket in franchises["buckets"]) == total
+    assert len(franchises["buckets"]) == franchises["bucketCount"]
+    both = fleet["crossTab"]  # by region and franchise at once
+    assert set(both["rows"]) == {bucket["value"] for bucket in franchises["buckets"]}
+    assert sum(map(sum, both["counts"])) == total
     # the same board as a tree of selectors gives the same answer, from the same revision
     tree = {"and": [{"group": "/geo/us"}, {"label": {"key": "size", "in": ["large"]}}]}
     again = _ask(

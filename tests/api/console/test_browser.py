@@ -62,7 +62,11 @@ def test_graphiql_opens_with_the_samples_and_answers_the_first(graphiql, server)
         page = seen.page
         page.goto(server.url)
         page.wait_for_selector(".graphiql-tab:has-text('Counts')")
-        assert page.locator(".graphiql-tab-button").all_inner_texts() == ["Counts", "Stores", "Why"]
+        assert page.locator(".graphiql-tab-button").all_inner_texts() == [
+            "Counts",
+            "Clusters",
+            "Selector",
+        ]
         page.click(".graphiql-execute-button")
         page.wait_for_selector(".graphiql-response :text('totalCount')")
         assert "errors" not in page.inner_text(".graphiql-response")
@@ -120,7 +124,7 @@ def test_the_small_console_answers_every_sample(server):
         page = seen.page
         page.goto(f"{server.url}/plain")
         page.wait_for_selector("#samples button")
-        for number, told in enumerate(("buckets", "nodes", "summary")):
+        for number, told in enumerate(("labelKeys", "nodes", "canonical")):
             page.locator("#samples button").nth(number).click()
             page.click("#run")
             page.wait_for_selector(f"#answer:has-text('{told}')")

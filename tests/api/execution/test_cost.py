@@ -28,6 +28,7 @@ from graphql import (
 from api.execution.charges import AS_OF, CHARGES, FACET, LIST_SIZE, SIZES, TREE_ROWS
 from api.execution.cost import Cost, TooDeep
 from api.execution.documents import BadDocument, Documents
+from api.execution.fleet_counts import FleetCounts
 from api.execution.sizes import COMMAND, LISTED, size_of
 from api.schema.schema import GRAPHQL
 from api.settings import ApiSettings
@@ -50,6 +51,16 @@ def cost(text: str, variables: dict[str, Any] | None = None, *, depth_max: int =
 def measure(fragments: Any, sizes: Any = MappingProxyType({}), *, depth_max: int = 50) -> Cost:
     rows = DEFAULT.tree_rows_max
     return Cost(GRAPHQL, fragments, sizes, depth_max=depth_max, tree_rows_max=rows)
+
+
+def prepare_on_a_large_fleet(text: str) -> None:
+    """As every request is checked."""
+    documents = Documents(GRAPHQL, DEFAULT, Tallies())
+    document = documents.prepare(text)
+    operation = document.operation(None)
+    if not documents.check_cost(document, operation, {}):
+        counts = FleetCounts(*(10**9 for _ in FleetCounts._fields))
+        documents.check_cost_on(counts, document, operation, {})
 
 
 def _definitions(text: str) -> tuple[list[OperationDefinitionNode], dict[str, Any]]:
@@ -309,9 +320,9 @@ def test_the_question_every_console_asks_first_is_within_the_limits(descriptions
     "size", ["2147483647", "99999999999999999999", "9" * 5_000, "10001000", "1000000"]
 )
 def test_a_page_larger_than_all_limits_is_refused_as_too_dear_or_no_number(size):
-    documents = Documents(GRAPHQL, DEFAULT, Tallies())
+    text = f"{{ fleet {{ clusters(first: {size}) {{ nodes {{ name }} }} }} }}"
     with pytest.raises((Invalid, BadDocument)):
-        documents.prepare(f"{{ fleet {{ clusters(first: {size}) {{ nodes {{ name }} }} }} }}")
+        prepare_on_a_large_fleet(text)
 
 
 APPLIED = "{ __typename }"
@@ -423,4 +434,4 @@ HOSTILE = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_what_is_short_to_ask_and_long_to_answer_is_too_dear(text):
     with pytest.raises(Invalid, match="costs"):
-        Documents(GRAPHQL, DEFAULT, Tallies()).prepare(text)
+        prepare_on_a_large_fleet(text)

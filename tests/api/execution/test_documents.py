@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from statistics import median
+from typing import Any
 
 import pytest
 from graphql import OperationType
@@ -13,22 +15,35 @@ from api.execution.documents import (
     PLANS_KEPT_MAX,
     SIZES_KEPT_MAX,
     BadDocument,
+    Document,
     Documents,
 )
+from api.execution.fleet_counts import FleetCounts
 from api.execution.plan import Plan
 from api.schema.schema import GRAPHQL
 from api.settings import ApiSettings
 from api.telemetry.metrics import Tallies
 from graph.model.errors import Invalid
 
+LARGE = FleetCounts(*(10**9 for _ in FleetCounts._fields))
+"""A fleet that bounds nothing."""
+
 
 def documents(**settings: object) -> Documents:
     return Documents(GRAPHQL, ApiSettings.model_validate(settings), Tallies())
 
 
+def check(prepared: Documents, document: Document, variables: Mapping[str, Any]) -> None:
+    """As every request is checked, on a large fleet."""
+    operation = document.operation(None)
+    if not prepared.check_cost(document, operation, variables):
+        prepared.check_cost_on(LARGE, document, operation, variables)
+
+
 def refusal(text: str, **settings: object) -> str:
+    prepared = documents(**settings)
     with pytest.raises((BadDocument, Invalid)) as refused:
-        documents(**settings).prepare(text)
+        check(prepared, prepared.prepare(text), {})
     return str(refused.value)
 
 
@@ -103,7 +118,7 @@ def test_what_is_wrong_is_said_in_the_order_of_what_it_costs_to_find_out():
     assert "characters" in refusal("{" + "x" * 200, document_length_max=100)
     assert "tokens" in refusal("{ a a a a a } }", tokens_max=4)
     assert "levels deep" in refusal(nested(30))
-    assert "costs" in refusal("{ fleet { clusters { nodes { nothing } } } }", cost_max=5)
+    assert "costs" in refusal("{ fleet { clusters { nodes { nothing } } } }", cost_max=3)
     assert "nothing" in refusal("{ fleet { nothing } }")
 
 
@@ -193,11 +208,10 @@ def test_variables_that_ask_for_too_much_are_refused_before_execution():
     document = prepared.prepare(
         "query ($n: Int!) { fleet { clusters(first: $n) { nodes { name } } } }"
     )
-    operation = document.operation(None)
-    prepared.check_cost(document, operation, {"n": 10_000})
+    check(prepared, document, {"n": 10_000})
     for hostile in (100_001, 100_001.0, 2**31 - 1):
         with pytest.raises(Invalid, match="costs"):
-            prepared.check_cost(document, operation, {"n": hostile})
+            check(prepared, document, {"n": hostile})
 
 
 @pytest.mark.parametrize("cheap", [1.0, "1", None, 1, True, [], {}])
@@ -207,11 +221,10 @@ def test_what_was_affordable_says_nothing_about_what_costs_more(cheap):
     document = prepared.prepare(
         "query ($n: Int!) { fleet { clusters(first: $n) { nodes { name id } } } }"
     )
-    operation = document.operation(None)
-    prepared.check_cost(document, operation, {"n": cheap})
+    check(prepared, document, {"n": cheap})
     for dear in (60_000, 60_000.0, 1e300, float("inf"), 10**400):
         with pytest.raises(Invalid, match="costs"):
-            prepared.check_cost(document, operation, {"n": dear})
+            check(prepared, document, {"n": dear})
 
 
 def test_sizes_that_were_affordable_are_not_measured_again_and_are_bounded():
