@@ -12,6 +12,11 @@ from api.schema.source import LateBound, Source, late_bound_of, source_of
 from api.schema.stored_selector import StoredSelector
 from graph.model import workload as core
 
+RECONCILERS = (
+    "The reconcilers it can run under. None: it is placed under any, and rendered for every cluster"
+    " but hosts, where it is held: a host takes only what lists ANSIBLE and has a base as source."
+)
+
 
 @strawberry.type(description="The definition of an application.")
 class ApplicationDefinition(Defined):
@@ -41,7 +46,7 @@ class ApplicationDefinition(Defined):
             return None
         return StoredSelector(context=self.context, view=self.view, selector=found)
 
-    @strawberry.field(description="The reconcilers it can run under; none: any.")
+    @strawberry.field(description=RECONCILERS)
     def reconcilers(self) -> list[Reconciler]:
         """The reconcilers."""
         return [Reconciler(each.value) for each in self.definition.reconcilers]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import strawberry
 
+from api.schema.application import RECONCILERS
 from api.schema.cluster_inputs import CapacityInput, capacity_of
 from api.schema.intent import choice
 from api.schema.inventory_enums import Reconciler
@@ -41,7 +42,7 @@ class DefineApplicationInput:
     )
     reconcilers: list[Reconciler] = strawberry.field(
         default_factory=list[Reconciler],
-        description="The reconcilers it can run under; none: any.",
+        description=RECONCILERS,
     )
     depends_on: list[Name] = strawberry.field(
         default_factory=list[Name], description="The applications that must run where it runs."

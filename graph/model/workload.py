@@ -112,7 +112,8 @@ class Application:
     requires: Selector | None = None
     """What a cluster must satisfy."""
     reconcilers: tuple[Reconciler, ...] = ()
-    """The reconcilers it can run under; any when empty."""
+    """The reconcilers it can run under; any when empty, but on a host only what lists ansible can
+    be rendered."""
     depends_on: tuple[str, ...] = ()
     requests: Capacity | None = None
     """What it takes from a cluster's capacity."""
