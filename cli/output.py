@@ -245,7 +245,10 @@ def _print_csv(clusters: Iterator[Cluster], view: Snapshot) -> None:
 def _print_table(clusters: Sequence[Cluster], view: Snapshot) -> None:
     if not clusters:
         return
-    keys = [key.name for key in view.label_keys()][:LABEL_COLUMNS_MAX]
+    known = [key.name for key in view.label_keys()]
+    keys = known[:LABEL_COLUMNS_MAX]
     header = ("NAME", *(key.upper() for key in keys))
     rows = [(each.name, *(shown_value(each.labels.get(key)) for key in keys)) for each in clusters]
     click.echo(columns([header, *rows]))
+    if len(known) > len(keys):
+        click.echo(f"\n{len(keys):,} of {len(known):,} labels shown; -o csv shows all")

@@ -101,14 +101,15 @@ class Capacity:
     storage_mib: int = 0
 
     def __post_init__(self) -> None:
+        """Bring amounts into their one form; there are as many of these as there are clusters."""
+        if type(self.cpu_millicores) is type(self.memory_mib) is type(self.storage_mib) is int:
+            return
         for name in ("cpu_millicores", "memory_mib", "storage_mib"):
-            amount: object = getattr(self, name)
-            if type(amount) is not int:
-                object.__setattr__(self, name, _whole(amount, name))
+            object.__setattr__(self, name, _whole(getattr(self, name), name))
 
 
 def _whole(amount: object, name: str) -> int:
-    if isinstance(amount, float) and amount.is_integer():
+    if type(amount) is int or (isinstance(amount, float) and amount.is_integer()):
         return int(amount)
     raise ValueError(f"{name} is {amount!r}, which is not a whole number")
 

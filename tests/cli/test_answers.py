@@ -55,6 +55,16 @@ def test_a_table_is_bounded_and_says_so(trellis: Trellis) -> None:
     assert lines[-1] == "the first 50 of 400 clusters; --limit shows more        revision 1"
 
 
+def test_a_table_with_fewer_columns_than_there_are_labels_says_so(
+    trellis: Trellis, fleet: Path
+) -> None:
+    assert "labels shown" not in trellis("select", "all", "--limit", "1")
+    (fleet / "more.jsonl").write_text('{"declareLabel":{"name":"zone","type":"text"}}\n')
+    trellis("apply", "--reason", "one more", "more.jsonl")
+    assert "8 of 9 labels shown; -o csv shows all" in trellis("select", "all", "--limit", "1")
+    assert ",zone," in trellis("select", "all", "--limit", "1", "-o", "csv").splitlines()[0]
+
+
 def test_the_fleet_as_it_was_is_named_by_revision_or_time(trellis: Trellis) -> None:
     trellis("save", "north", "/geo/us/northeast")
     assert trellis("select", "all", "--count", "--as-of", "0").startswith("0 of 0 clusters")
