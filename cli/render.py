@@ -72,7 +72,9 @@ class Task:
 @click.option("--dry-run", is_flag=True, help="Say what would be published, and why; publish not.")
 @click.option("--verify", is_flag=True, help="Render everything and compare; 1 if it differs.")
 @click.option("--adopt", is_flag=True, help="Go on from what other settings have made.")
-@click.option("--anew", is_flag=True, help="Give the output to this fleet's history.")
+@click.option(
+    "--anew", is_flag=True, help="Render everything; the output is this fleet's from then on."
+)
 @click.option("--confirm", metavar="APPLICATION", default="", help="Let a held wave of it go.")
 @click.option("--serve", is_flag=True, help="Serve stores what is published, as OCI artifacts.")
 @click.pass_obj
