@@ -39,6 +39,10 @@ LOSS = click.option(
     help="How many (application, cluster) pairs it may take away.",
 )
 
+DECLARE = click.option(
+    "--declare-labels", is_flag=True, help="Declare label keys by their first use."
+)
+
 
 @click.command(short_help="Load files of commands, in batches.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
@@ -46,6 +50,7 @@ LOSS = click.option(
 @click.option("--reason", help="Why. [default: load FILE]")
 @click.option("--batch", type=click.IntRange(1, COMMANDS_MAX), help="Commands in one batch.")
 @click.option("--again", is_flag=True, help="Also what was loaded from the same file before.")
+@DECLARE
 @click.pass_obj
 def load(
     store_url: str | None,
@@ -54,6 +59,7 @@ def load(
     reason: str | None,
     batch: int | None,
     again: bool,
+    declare_labels: bool,
 ) -> None:
     """Load files of commands, in batches: JSON lines (.jsonl) or YAML; - is standard input.
 
@@ -74,6 +80,7 @@ def load(
                     batch_commands=batch or settings.load.batch_commands,
                     salt=secrets.token_hex(8) if again else "",
                     advance=advance,
+                    declare_labels=declare_labels,
                 )
             click.echo(_told(file, loaded, engine))
 
@@ -87,6 +94,7 @@ def load(
 @KEY
 @EXPECTED
 @LOSS
+@DECLARE
 @click.pass_obj
 def apply(
     store_url: str | None,
@@ -96,13 +104,22 @@ def apply(
     key: str | None,
     expected_revision: int | None,
     expect_loss: int | None,
+    declare_labels: bool,
 ) -> None:
     """Make a file of commands happen, all or nothing, as one changeset."""
     settings = settings_for(store_url)
     placed = _one_batch(file)
 
     async def body(engine: Engine) -> None:
-        batch = _batch(placed, actor or settings.actor, reason, key, expected_revision, expect_loss)
+        batch = Batch(
+            tuple(each.command for each in placed),
+            actor or settings.actor,
+            reason,
+            expected_revision=_revision(expected_revision),
+            idempotency_key=key,
+            expected_loss=expect_loss,
+            declare_labels=declare_labels,
+        )
         try:
             receipt = await engine.execute(batch)
         except TrellisError as error:
@@ -116,9 +133,14 @@ def apply(
 @click.argument("file")
 @EXPECTED
 @LOSS
+@DECLARE
 @click.pass_obj
 def preview(
-    store_url: str | None, file: str, expected_revision: int | None, expect_loss: int | None
+    store_url: str | None,
+    file: str,
+    expected_revision: int | None,
+    expect_loss: int | None,
+    declare_labels: bool,
 ) -> None:
     """What a file of commands would do, computed and not written."""
     placed = _one_batch(file)
@@ -126,7 +148,14 @@ def preview(
     async def body(engine: Engine) -> None:
         try:
             found = await engine.preview(
-                _batch(placed, "preview", "preview", None, expected_revision, expect_loss)
+                Batch(
+                    tuple(each.command for each in placed),
+                    "preview",
+                    "preview",
+                    expected_revision=_revision(expected_revision),
+                    expected_loss=expect_loss,
+                    declare_labels=declare_labels,
+                )
             )
         except TrellisError as error:
             raise located(error, placed) from None
@@ -256,22 +285,8 @@ def _one_batch(file: str) -> tuple[Placed, ...]:
     return placed
 
 
-def _batch(
-    placed: tuple[Placed, ...],
-    actor: str,
-    reason: str,
-    key: str | None,
-    expected: int | None,
-    loss: int | None,
-) -> Batch:
-    return Batch(
-        tuple(each.command for each in placed),
-        actor,
-        reason,
-        expected_revision=None if expected is None else Revision(expected),
-        idempotency_key=key,
-        expected_loss=loss,
-    )
+def _revision(given: int | None) -> Revision | None:
+    return None if given is None else Revision(given)
 
 
 def _told(file: str, loaded: Loaded, engine: Engine) -> str:

@@ -39,6 +39,7 @@ async def load_commands(
     batch_commands: int,
     salt: str,
     advance: Advance,
+    declare_labels: bool = False,
 ) -> Loaded:
     """Commit ``commands`` in order, ``batch_commands`` at a time."""
     digest = hashlib.sha256(f"{batch_commands}\0{reason}\0{salt}".encode())
@@ -49,7 +50,14 @@ async def load_commands(
         before = engine.view.cursor.revision
         key = f"load-{digest.hexdigest()[:40]}"
         try:
-            receipt = await commit(engine, batch, actor=actor, reason=reason, key=key)
+            receipt = await commit(
+                engine,
+                batch,
+                actor=actor,
+                reason=reason,
+                key=key,
+                declare_labels=declare_labels,
+            )
         except Rejected as error:
             raise _for_apply(error, batch) from None
         known += receipt.changed and receipt.revision <= before
@@ -67,10 +75,18 @@ async def commit(
     reason: str,
     key: str | None,
     loss: int | None = None,
+    declare_labels: bool = False,
 ) -> Receipt:
     """One batch, all or nothing; a refusal says where in the file it comes from."""
     commands = tuple(placed.command for placed in batch)
-    made = Batch(commands, actor, reason, idempotency_key=key, expected_loss=loss)
+    made = Batch(
+        commands,
+        actor,
+        reason,
+        idempotency_key=key,
+        expected_loss=loss,
+        declare_labels=declare_labels,
+    )
     try:
         return await engine.execute(made)
     except TrellisError as error:

@@ -7,7 +7,15 @@ from collections.abc import Iterator
 import click
 
 from cli.settings import escapes_wanted
-from graph.model.errors import Rejected, SelectorInvalid, SelectorNotFound, Span, TrellisError
+from graph.model.errors import (
+    LabelUndeclared,
+    Rejected,
+    SelectorInvalid,
+    SelectorNotFound,
+    Span,
+    TrellisError,
+)
+from graph.model.names import did_you_mean
 
 WIDTH = 96
 """Characters of a selector that are shown around the place an error points at."""
@@ -44,6 +52,9 @@ def told_hint(error: TrellisError) -> str:
     """What to do next, in the words of the command line."""
     if isinstance(error, Rejected) and error.loss is not None:
         return f"look at what it takes away; --expect-loss {error.loss} says that it is meant"
+    if isinstance(error, LabelUndeclared):
+        how = "a new key takes declareLabel, or the option --declare-labels"
+        return f"{did_you_mean(error.nearest)}  {how}".strip()
     return error.hint
 
 

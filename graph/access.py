@@ -1,4 +1,4 @@
-"""Who may: the grants of an actor folded into scopes, and the role a command needs.
+"""Who may: the grants of an actor folded into scopes.
 
 A role held over the whole fleet has the scope ``all``; a role held nowhere has none. Roles include
 each other, so the scope of a stronger role lies inside the scope of every weaker one.
@@ -15,32 +15,10 @@ from dataclasses import dataclass
 
 from graph.model.access import Actor, Coverage, Grant, Role
 from graph.model.change import Change, Entity
-from graph.model.command import (
-    Command,
-    CreateGroup,
-    CreateHierarchy,
-    DeclareLabel,
-    DeleteGroup,
-    DeleteHierarchy,
-    DeleteSelector,
-    GrantAccess,
-    Join,
-    Leave,
-    MoveGroup,
-    RegisterCluster,
-    RemoveLabel,
-    RenameGroup,
-    RetireCluster,
-    Revert,
-    RevokeAccess,
-    SaveSelector,
-    UpdateCluster,
-    UpdateGroup,
-    UpdateHierarchy,
-)
+from graph.model.command import Batch
 from graph.model.errors import Denied
 from graph.model.names import quoted
-from graph.model.ref import WORKLOAD, Kind
+from graph.model.ref import Kind
 from graph.model.selector import Everything, Or, Selector
 from graph.model.view import FleetView
 from graph.model.workload import (
@@ -52,22 +30,7 @@ from graph.model.workload import (
     Policy,
     Prohibition,
 )
-from graph.model.workload_command import (
-    Assign,
-    DefineApplication,
-    DefineNamespace,
-    DeleteApplication,
-    DeleteNamespace,
-    LiftProhibition,
-    OrderHierarchies,
-    Prohibit,
-    RemoveLayer,
-    RemovePolicy,
-    SetLayer,
-    SetPolicy,
-    Unassign,
-    WorkloadCommand,
-)
+from graph.roles import is_of_workload, role_for, role_over
 from graph.targeting.normal import any_of
 from graph.targeting.sight import CoveredBesides
 
@@ -254,63 +217,31 @@ def _together(covered: Iterable[Covered], wholly: Selector | None) -> Coverage:
     return CoveredBesides(namespaces, applications, wholly=wholly)
 
 
-ROLES: Mapping[type[Command], Role] = {
-    CreateHierarchy: Role.ADMIN,
-    UpdateHierarchy: Role.ADMIN,
-    DeleteHierarchy: Role.ADMIN,
-    DeclareLabel: Role.ADMIN,
-    RemoveLabel: Role.ADMIN,
-    GrantAccess: Role.ADMIN,
-    RevokeAccess: Role.ADMIN,
-    CreateGroup: Role.EDITOR,
-    UpdateGroup: Role.EDITOR,
-    RenameGroup: Role.EDITOR,
-    MoveGroup: Role.EDITOR,
-    DeleteGroup: Role.EDITOR,
-    RegisterCluster: Role.EDITOR,
-    UpdateCluster: Role.EDITOR,
-    RetireCluster: Role.EDITOR,
-    Join: Role.EDITOR,
-    Leave: Role.EDITOR,
-    SaveSelector: Role.EDITOR,
-    DeleteSelector: Role.EDITOR,
-    OrderHierarchies: Role.ADMIN,
-    DefineNamespace: Role.OPERATOR,
-    DeleteNamespace: Role.OPERATOR,
-    DefineApplication: Role.EDITOR,
-    DeleteApplication: Role.EDITOR,
-    Assign: Role.EDITOR,
-    Unassign: Role.EDITOR,
-    Prohibit: Role.OPERATOR,
-    LiftProhibition: Role.OPERATOR,
-    SetLayer: Role.EDITOR,
-    RemoveLayer: Role.EDITOR,
-    SetPolicy: Role.OPERATOR,
-    RemovePolicy: Role.OPERATOR,
-}
-"""The role each command needs; a revert needs what its changes need. A test holds it complete."""
-
-_OF_KINDS: Mapping[Kind, Role] = {
-    Kind.HIERARCHY: Role.ADMIN,
-    Kind.LABEL_KEY: Role.ADMIN,
-    Kind.GRANT: Role.ADMIN,
-    Kind.NAMESPACE: Role.OPERATOR,
-    Kind.PROHIBITION: Role.OPERATOR,
-    Kind.POLICY: Role.OPERATOR,
-}
-"""The role that changing an object of a kind needs, where it is not an editor's."""
-
-
-def role_for(command: Command) -> Role:
-    """The role ``command`` needs."""
-    if not isinstance(command, Revert):
-        return ROLES[type(command)]
-    return strongest(role_over(change.ref.kind) for change in command.changes)
-
-
-def role_over(kind: Kind) -> Role:
-    """The role that changing an object of ``kind`` needs."""
-    return _OF_KINDS.get(kind, Role.EDITOR)
+def refuse_without_role(access: Access, batch: Batch) -> None:
+    """Refuse a command whose role its author holds over nothing that it could concern."""
+    for position, command in enumerate(batch.commands):
+        role = role_for(command)
+        if is_of_workload(command) and access.holds(role):
+            continue  # over a part of the workload, perhaps
+        try:
+            access.need(role)
+        except Denied as refusal:
+            raise refusal.at("commands", position) from None
+    role = role_over(Kind.LABEL_KEY)
+    if batch.declare_labels and access.scope(role) is None:
+        raise Denied(
+            f"letting a batch declare label keys needs the role {role}, "
+            f"which {quoted(access.actor.name)} has not got",
+            hint="use keys that are declared, or ask an admin to declare the new ones",
+            path=("declare_labels",),
+        )
+    if batch.expected_loss is not None and not access.holds(Role.OPERATOR):
+        raise Denied(  # whoever accepts a loss answers for it
+            "stating an expected loss needs the role operator, "
+            f"which {quoted(access.actor.name)} has not got",
+            hint="leave it out, or ask an operator to make the change",
+            path=("expected_loss",),
+        )
 
 
 def check_claims(changes: tuple[Change, ...], access: Access) -> tuple[Change, ...]:
@@ -332,19 +263,6 @@ def check_claims(changes: tuple[Change, ...], access: Access) -> tuple[Change, .
 
 def _claims(entity: Entity | None) -> tuple[str, ...]:
     return entity.cluster_scoped if isinstance(entity, Application) else ()
-
-
-def strongest(roles: Iterable[Role]) -> Role:
-    """The strongest of ``roles``; an editor's if there are none, for changes need no less."""
-    found = set(roles)
-    return next((role for role in (Role.ADMIN, Role.OPERATOR) if role in found), Role.EDITOR)
-
-
-def is_of_workload(command: Command) -> bool:
-    """Whether ``command`` changes nothing but objects of the workload."""
-    if isinstance(command, Revert):
-        return all(change.ref.kind in WORKLOAD for change in command.changes)
-    return isinstance(command, WorkloadCommand) and not isinstance(command, OrderHierarchies)
 
 
 def parts_of(entity: OfWorkload, view: FleetView) -> tuple[Part, ...]:

@@ -32,11 +32,8 @@ from graph.access import (
     Access,
     Part,
     check_claims,
-    is_of_workload,
     parts_of,
-    role_for,
-    role_over,
-    strongest,
+    refuse_without_role,
 )
 from graph.decide.batch import decide_batch
 from graph.decide.revert import Everything as RevertEverything
@@ -49,13 +46,13 @@ from graph.model.cluster_set import ClusterSet
 from graph.model.command import Batch, Revert
 from graph.model.errors import Conflict, Denied, TrellisError
 from graph.model.inventory import Cluster, Group, Hierarchy, LabelKey, SavedSelector
-from graph.model.names import quoted
 from graph.model.ref import WORKLOAD, Kind, Ref
 from graph.model.selector import Everything, InNamespace, Selector
 from graph.model.view import FleetDraft, FleetView, entity_of, path_of, subtree
 from graph.model.workload import Application, Namespace, OfWorkload, Policy
 from graph.model.workload_command import DefineNamespace
 from graph.rehearsal import Rehearsal, uncovers
+from graph.roles import role_over, roles_for, strongest
 from graph.scoped import ScopedView, outside_scope
 from graph.targeting.evaluate import evaluate
 from graph.targeting.narrower import lies_within
@@ -75,8 +72,8 @@ def decide_for(
     """
     if access is None:
         return decide_batch(batch, base, draft)
-    _refuse_without_role(access, batch)
-    if isinstance(access.scope(strongest(map(role_for, batch.commands))), Everything):
+    refuse_without_role(access, batch)
+    if isinstance(access.scope(strongest(roles_for(batch))), Everything):
         return check_claims(decide_batch(batch, base, draft), access)
     if access.sees_all:
         _refuse_new_namespaces(batch, base)
@@ -93,25 +90,6 @@ def decide_for(
     _check_inside(changes, _sides(access, batch, seen, then), named=named)
     _check_inside(changes, _sides(access, batch, base, draft), named=False)
     return check_claims(changes, access)
-
-
-def _refuse_without_role(access: Access, batch: Batch) -> None:
-    """Refuse a command whose role its author holds over nothing that it could concern."""
-    for position, command in enumerate(batch.commands):
-        role = role_for(command)
-        if is_of_workload(command) and access.holds(role):
-            continue  # over a part of the workload, perhaps
-        try:
-            access.need(role)
-        except Denied as refusal:
-            raise refusal.at("commands", position) from None
-    if batch.expected_loss is not None and not access.holds(Role.OPERATOR):
-        raise Denied(  # whoever accepts a loss answers for it
-            "stating an expected loss needs the role operator, "
-            f"which {quoted(access.actor.name)} has not got",
-            hint="leave it out, or ask an operator to make the change",
-            path=("expected_loss",),
-        )
 
 
 def _refuse_new_namespaces(batch: Batch, seen: FleetView) -> None:
@@ -194,7 +172,7 @@ class _Side:
 
 def _sides(access: Access, batch: Batch, *views: FleetView) -> list[_Side]:
     """Before and after, for the strongest role that a command on the inventory needs."""
-    roles = [role_for(each) for each in batch.commands if not is_of_workload(each)]
+    roles = roles_for(batch, inventory_only=True)
     return [_Side(access, strongest(roles), view) for view in views]
 
 

@@ -221,8 +221,8 @@ class Writer:
             self._waiting.appendleft(request)  # its twin is in this group; ask again after it
             return
         try:
-            if kept is not None and claim is not None:
-                group.kept.append((request, _same_batch(kept, claim)))
+            if kept is not None:
+                group.kept.append((request, _same_batch(kept, request.batch)))
                 return
             view, actor = group.view, request.actor
             access = None if actor is None else access_of(actor, view.grants())
@@ -307,12 +307,16 @@ def claim_of(batch: Batch) -> Claim | None:
     said: tuple[object, ...] = (asked, batch.reason, batch.expected_revision)
     if batch.expected_loss is not None:  # so that a batch without one is the one it always was
         said = (*said, batch.expected_loss)
+    if batch.declare_labels:
+        said = (*said, "label keys are declared")
     body = repr(said)
     return Claim(batch.actor, batch.idempotency_key, sha256(body.encode()).hexdigest())
 
 
-def _same_batch(kept: Kept, claim: Claim) -> Receipt:
-    if kept.claim.digest != claim.digest:
+def _same_batch(kept: Kept, batch: Batch) -> Receipt:
+    """The receipt of ``batch``; leave to declare changes nothing of one that did not need it."""
+    same = (claim_of(batch), claim_of(replace(batch, declare_labels=False)))
+    if all(kept.claim != claim for claim in same):
         raise Conflict(
             "this idempotency key was used for another batch",
             hint="a key names one batch; use a new one for a new batch",

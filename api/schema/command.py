@@ -44,9 +44,9 @@ from api.schema.names import Revision
 from api.schema.namespace_commands import DefineNamespaceInput, DeleteNamespaceInput
 from api.schema.policy_commands import RemovePolicyInput, SetPolicyInput
 from api.schema.selector_commands import DeleteSelectorInput, SaveSelectorInput
-from graph.access import role_for
 from graph.model.command import COMMANDS_MAX, Batch, Command
 from graph.model.names import Revision as CoreRevision
+from graph.roles import role_for
 
 REASON = "Why, for the record."
 EXPECTED = "Refuse if anything the commands name has changed since this revision."
@@ -54,6 +54,10 @@ KEY = "Your own name for this request: sent again under it, it takes effect once
 LOSS = (
     "How many applications on clusters this may take away at most, counting each application once"
     " for every cluster. For operators."
+)
+DECLARE = (
+    "Declare the label keys that are used here for the first time, each with the type of its value."
+    " Without it a key that nobody declared is refused. For admins."
 )
 
 
@@ -120,23 +124,29 @@ class ApplyInput:
     )
     idempotency_key: str | None = strawberry.field(default=strawberry.UNSET, description=KEY)
     expected_loss: int | None = strawberry.field(default=strawberry.UNSET, description=LOSS)
+    declare_labels: bool = strawberry.field(default=False, description=DECLARE)
 
     def batch(self, context: Context) -> Batch:
         """The batch of the core."""
         signature = Signature(
-            self.reason, self.expected_revision, self.idempotency_key, self.expected_loss
+            self.reason,
+            self.expected_revision,
+            self.idempotency_key,
+            self.expected_loss,
+            self.declare_labels,
         )
         return signature.batch(context, (each.chosen() for each in self.commands))
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What comes with commands: why, since when, under which key, and at what loss."""
+    """What comes with commands: why, since when, under which key, and what it may do besides."""
 
     reason: str
     expected_revision: Revision | None
     idempotency_key: str | None
     expected_loss: int | None = None
+    declare_labels: bool = False
 
     def batch(self, context: Context, intents: Iterable[Intent]) -> Batch:
         """These commands, by the actor of ``context``.
@@ -161,4 +171,5 @@ class Signature:
             expected_revision=CoreRevision(expected) if isinstance(expected, int) else None,
             idempotency_key=key if isinstance(key, str) else None,
             expected_loss=loss if isinstance(loss, int) else None,
+            declare_labels=self.declare_labels,
         )

@@ -27,7 +27,7 @@ from api.schema.cluster_commands import (
     RetireClusterInput,
     UpdateClusterInput,
 )
-from api.schema.command import EXPECTED, KEY, LOSS, REASON, ApplyInput, Signature
+from api.schema.command import DECLARE, EXPECTED, KEY, LOSS, REASON, ApplyInput, Signature
 from api.schema.failure import failure_of
 from api.schema.grant_commands import GrantAccessInput, RevokeAccessInput
 from api.schema.group_commands import (
@@ -68,6 +68,7 @@ Reason = Annotated[str, strawberry.argument(description=REASON)]
 Expected = Annotated[Revision | None, strawberry.argument(description=EXPECTED)]
 Key = Annotated[str | None, strawberry.argument(description=KEY)]
 Loss = Annotated[int | None, strawberry.argument(description=LOSS)]
+Declare = Annotated[bool, strawberry.argument(description=DECLARE)]
 
 
 def _alone(kind: type[Intent]) -> Any:
@@ -82,20 +83,47 @@ def _alone(kind: type[Intent]) -> Any:
         expected_loss: Loss = None,
     ) -> ApplyResult:
         signature = Signature(reason, expected_revision, idempotency_key, expected_loss)
+        return await _apply_alone(info, input, signature)
 
-        async def commit(context: Context) -> Applied:
-            try:
-                return await _commit(context, signature.batch(context, [input]))
-            except TrellisError as refusal:
-                if refusal.path[:1] == ("commands",):  # there is no list of them to point into
-                    refusal.path = refusal.path[2:]
-                raise
+    return _mutation(kind, resolve)
 
-        return await _answer(info.context, commit)
 
+def _alone_with_labels(kind: type[Intent]) -> Any:
+    """As ``_alone``, for a command that gives a cluster labels."""
+
+    async def resolve(
+        info: Info,
+        input: Intent,
+        reason: Reason,
+        expected_revision: Expected = None,
+        idempotency_key: Key = None,
+        expected_loss: Loss = None,
+        declare_labels: Declare = False,
+    ) -> ApplyResult:
+        signature = Signature(
+            reason, expected_revision, idempotency_key, expected_loss, declare_labels
+        )
+        return await _apply_alone(info, input, signature)
+
+    return _mutation(kind, resolve)
+
+
+def _mutation(kind: type[Intent], resolve: Callable[..., Awaitable[ApplyResult]]) -> Any:
     description = strawberry.argument(description="What to change.")
     resolve.__annotations__["input"] = Annotated[kind, description]
     return strawberry.mutation(resolve, description=description_of(kind))
+
+
+async def _apply_alone(info: Info, input: Intent, signature: Signature) -> ApplyResult:
+    async def commit(context: Context) -> Applied:
+        try:
+            return await _commit(context, signature.batch(context, [input]))
+        except TrellisError as refusal:
+            if refusal.path[:1] == ("commands",):  # there is no list of them to point into
+                refusal.path = refusal.path[2:]
+            raise
+
+    return await _answer(info.context, commit)
 
 
 @strawberry.type(description="Everything that can be changed.")
@@ -171,8 +199,8 @@ class Mutation:
         except TrellisError as refusal:
             return failure_of(refusal, context.engine.view.cursor.revision)
 
-    register_cluster = _alone(RegisterClusterInput)
-    update_cluster = _alone(UpdateClusterInput)
+    register_cluster = _alone_with_labels(RegisterClusterInput)
+    update_cluster = _alone_with_labels(UpdateClusterInput)
     retire_cluster = _alone(RetireClusterInput)
     join = _alone(JoinInput)
     leave = _alone(LeaveInput)

@@ -129,7 +129,9 @@ def _scalar(name: str, description: str, **how: Any) -> ScalarDefinition:
 SCALARS: Mapping[object, ScalarDefinition] = {
     Name: _scalar(
         "Name",
-        "A name: lower-case letters, digits and hyphens, at most 63 characters.",
+        "A name: lower-case letters, digits and hyphens, at most 63 characters. Label keys, fleet"
+        " settings and layers have the names that Kubernetes takes: need_gpu, example.com/size,"
+        " HTTP_PROXY, imdb-1.0.1.",
         parse_value=partial(_text, noun="name"),
     ),
     GroupPath: _scalar(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from graph.model.inventory import LabelValue
+from graph.model.value_path import value_path
 from graph.model.values import Value, Values
 from graph.model.workload import CLUSTER_SOURCE, PLACEHOLDER, LateBound
 
@@ -63,7 +64,7 @@ def split(values: Values, late: Collection[str]) -> tuple[Mapping[str, Value], M
     rest: Mapping[str, Value] = values.data
     bound: dict[str, Value] = {}
     for key in late:
-        path = tuple(key.split("."))
+        path = value_path(key)
         found = _at(rest, path)
         if found is not None:
             bound[key] = found[0]

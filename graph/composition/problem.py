@@ -42,8 +42,3 @@ class Problem:
     path: Path = ()
     layers: tuple[str, ...] = ()
     """The layers searched, or both layers of a conflict."""
-
-
-def dotted(path: Path) -> str:
-    """``path`` as people write it: ``image.tag``."""
-    return ".".join(path)

@@ -7,16 +7,16 @@ That leaves ``pattern`` out: one hostile expression can stall everybody. ``true`
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
 from graph.composition.judge import Judge, Violation, judge_of
-from graph.composition.problem import dotted
 from graph.composition.schema_words import Schema, check_words
 from graph.model.errors import Invalid
 from graph.model.names import quoted
+from graph.model.value_path import value_path, written_path
 from graph.model.values import Value, Values
 from graph.model.workload import FLEET_KEY
 
@@ -51,7 +51,7 @@ def compile_schema(schema: Values, late: Collection[str] = ()) -> Checker:
     properties = cast("dict[str, Value]", schema.data.get("properties", {}))
     root: dict[str, Value] = {**schema.data, "properties": {FLEET_KEY: {}, **properties}}
     for key in late:
-        _not_missed(root, key.split("."))
+        _not_missed(root, value_path(key))
     return Checker(judge_of(root, part=False))
 
 
@@ -81,10 +81,10 @@ def _compiled_part(schema: Values) -> Checker:
 
 def told(violation: Violation) -> str:
     """A violation as a sentence about its key."""
-    return f"{dotted(violation.path) or 'the whole'} {violation.message}"
+    return f"{written_path(violation.path) or 'the whole'} {violation.message}"
 
 
-def _not_missed(schema: dict[str, Value], path: list[str]) -> None:
+def _not_missed(schema: dict[str, Value], path: Sequence[str]) -> None:
     """Take the key at ``path`` out of what is required, in copies of what is on the way."""
     first, *below = path
     if not below:

@@ -10,9 +10,10 @@ import json
 from collections.abc import Callable, Hashable, Mapping
 from typing import cast
 
-from graph.composition.problem import Path, dotted
+from graph.composition.problem import Path
 from graph.model.errors import Invalid
 from graph.model.names import did_you_mean, nearest, quoted, shortened
+from graph.model.value_path import written_path
 from graph.model.values import Value
 
 Schema = Mapping[str, Value]
@@ -84,7 +85,7 @@ def _check_below(schema: Schema, path: Path) -> None:
 
 
 def _where(path: Path) -> str:
-    return f"{quoted(dotted(path))} in the schema" if path else "the schema"
+    return f"{quoted(written_path(path))} in the schema" if path else "the schema"
 
 
 def _hint(word: str) -> str:

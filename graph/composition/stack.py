@@ -20,9 +20,10 @@ from graph.composition.late import split
 from graph.composition.merge import differing, leaves, merge, paths
 from graph.composition.numbering import Numbering
 from graph.composition.order import Order, Strength, strength_of
-from graph.composition.problem import Clash, Path, Problem, Reason, dotted
+from graph.composition.problem import Clash, Path, Problem, Reason
 from graph.composition.schema import Checker, compile_schema, told
 from graph.model.names import GroupNumber, quoted
+from graph.model.value_path import value_path, written_path
 from graph.model.values import Value
 from graph.model.view import FleetView
 from graph.model.workload import FLEET_KEY, Application, Layer
@@ -222,7 +223,7 @@ class Stack:
         return Problem(
             Reason.CONFLICT,
             f"{self._noun}: layers {quoted(clash.one)} and {quoted(clash.other)} give "
-            f"{dotted(clash.path)} different values, and nothing says which is stronger",
+            f"{written_path(clash.path)} different values, and nothing says which is stronger",
             clash.path,
             (clash.one, clash.other),
         )
@@ -341,7 +342,7 @@ def _scaffold(late: Iterable[str]) -> Map:
     found: Map = {}
     for key in late:
         nested: dict[str, Value] = {}
-        for segment in reversed(key.split(".")[:-1]):
+        for segment in reversed(value_path(key)[:-1]):
             nested = {segment: nested}
         found = merge(found, nested)
     return found

@@ -1,4 +1,4 @@
-"""Addresses a definition writes down: of values, of objects and fields of manifests, of files.
+"""Addresses a definition writes down: of objects and fields of manifests, of files.
 
 Each ends up in a file that others read, so only what is safe there is taken.
 """
@@ -10,31 +10,14 @@ import re
 from graph.model.errors import Invalid
 from graph.model.names import quoted
 
-KEY_LENGTH_MAX = 200
 POINTER_LENGTH_MAX = 500
 PATH_LENGTH_MAX = 200
 OBJECT_NAME_LENGTH_MAX = 253
 
-_KEY = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*", re.ASCII)
 _POINTER = re.compile(r"(?:/(?:[!-.0-}]|~[01])+)+", re.ASCII)
 _FILE = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9_-])?", re.ASCII)
 _KIND = re.compile(r"[A-Z][A-Za-z0-9]{0,62}", re.ASCII)
 _OBJECT_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?", re.ASCII)
-
-
-def check_value_key(key: str) -> str:
-    """The dotted path of a value, as ``image.tag``."""
-    if not _KEY.fullmatch(key) or len(key) > KEY_LENGTH_MAX:
-        raise Invalid(
-            f"{quoted(key)} is not the key of a value",
-            hint="write names of letters, digits, _ and - with dots between, as image.tag",
-        )
-    return key
-
-
-def overlap(one: str, other: str) -> bool:
-    """Whether two keys are the same value, or one lies inside the other's."""
-    return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
 def check_pointer(pointer: str) -> str:

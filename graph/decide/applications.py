@@ -25,7 +25,7 @@ from graph.decide.selectors import meaning
 from graph.decide.sources import check_source, keys_of
 from graph.model.change import Change
 from graph.model.errors import Conflict, Invalid, Rejected
-from graph.model.names import Revision, check_name, check_text, quoted
+from graph.model.names import Revision, check_text, check_value_key, quoted
 from graph.model.ref import Kind, Ref
 from graph.model.values import Values
 from graph.model.view import FleetView
@@ -112,7 +112,7 @@ def check_values(values: Mapping[str, object], noun: str) -> Values:
 
 def check_setting(name: str) -> str:
     """The name of a setting of the fleet: a top-level key of fleet layers."""
-    return check_name(name, "fleet setting")
+    return check_value_key(name, "fleet setting")
 
 
 def _check_dependencies(command: DefineApplication, view: FleetView) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ The order of checks is part of the promise: the idempotency key (the engine's, b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from graph.decide import (
     applications,
@@ -89,7 +88,7 @@ def decide_batch(batch: Batch, base: FleetView, draft: FleetDraft) -> tuple[Chan
     by_workload: set[Ref] = set()
     for position, command in enumerate(batch.commands):
         try:
-            changes = decide(command, draft, revision)
+            changes = decide(command, draft, revision, declare_labels=batch.declare_labels)
         except TrellisError as refusal:
             raise refusal.at("commands", position) from None
         draft.apply(changes)
@@ -114,12 +113,17 @@ def _settle(
     draft.apply([Change(now, was) for now, was in states if now != was])
 
 
-def decide(command: Command, view: FleetView, revision: Revision) -> tuple[Change, ...]:
+def decide(
+    command: Command, view: FleetView, revision: Revision, *, declare_labels: bool = False
+) -> tuple[Change, ...]:
     """The changes one command makes to ``view``, written by ``revision``."""
-    return RULES[type(command)](command, view, revision)
+    rule = RULES[type(command)]
+    if isinstance(command, RegisterCluster | UpdateCluster):
+        return rule(command, view, revision, declare_labels=declare_labels)
+    return rule(command, view, revision)
 
 
-RULES: Mapping[type[Command], Callable[[Any, FleetView, Revision], tuple[Change, ...]]] = {
+RULES: Mapping[type[Command], Callable[..., tuple[Change, ...]]] = {
     CreateHierarchy: hierarchies.create_hierarchy,
     UpdateHierarchy: hierarchies.update_hierarchy,
     DeleteHierarchy: hierarchies.delete_hierarchy,

@@ -43,13 +43,13 @@ _RECONCILERS = {
 
 
 def register_cluster(
-    command: RegisterCluster, view: FleetView, revision: Revision
+    command: RegisterCluster, view: FleetView, revision: Revision, *, declare_labels: bool = False
 ) -> tuple[Change, ...]:
-    """The cluster, and any label key it is the first to use."""
+    """The cluster, and with ``declare_labels`` any label key it is the first to use."""
     name = check_name(command.name, "cluster")
     if view.cluster_number(name) is not None:
         raise Conflict(f"cluster {quoted(name)} exists", hint="choose another name, or update it")
-    labels, declared = check_labels(command.labels, view, revision)
+    labels, declared = check_labels(command.labels, view, revision, declare=declare_labels)
     cluster = Cluster(
         number=view.numbers.cluster,
         name=name,
@@ -70,12 +70,12 @@ def register_cluster(
 
 
 def update_cluster(
-    command: UpdateCluster, view: FleetView, revision: Revision
+    command: UpdateCluster, view: FleetView, revision: Revision, *, declare_labels: bool = False
 ) -> tuple[Change, ...]:
-    """The cluster with what the command states."""
+    """The cluster with what the command states; see ``register_cluster`` for label keys."""
     before = find_cluster(view, command.name, "name")
     new = {key: value for key, value in command.labels.items() if value is not None}
-    labels, declared = check_labels(new, view, revision)
+    labels, declared = check_labels(new, view, revision, declare=declare_labels)
     removed = frozenset(key for key, value in command.labels.items() if value is None)
     kind = before.kind if command.kind is UNSET else command.kind
     reconciler = before.reconciler if kind is before.kind else None

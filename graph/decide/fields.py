@@ -12,9 +12,18 @@ from typing import ParamSpec, TypeVar
 from graph.decide.labels import LABELS_MAX
 from graph.model.errors import Invalid, TrellisError
 from graph.model.inventory import Capacity
-from graph.model.names import check_name, check_text, quoted, with_article
+from graph.model.names import (
+    LABEL_PREFIX_LENGTH_MAX,
+    check_label_key,
+    check_name,
+    check_text,
+    quoted,
+    with_article,
+)
 
 LABEL_VALUE_LENGTH_MAX = 63
+WORKLOAD_PREFIX_LENGTH_MAX = LABEL_PREFIX_LENGTH_MAX - len(".label.trellis.dev")
+"""The prefix of a label of the workload: rendered, it is part of a longer one."""
 LIST_MAX = 1_000
 """What one object lists of one kind."""
 SIZE_MAX = 2**40
@@ -61,13 +70,18 @@ def check_own_name(value: str, noun: str) -> str:
 
 
 def check_plain_labels(labels: Mapping[str, str]) -> dict[str, str]:
-    """Labels of the workload: names with a line of text each, by key."""
+    """Labels of the workload: keys with a line of text each, in their order."""
     if len(labels) > LABELS_MAX:
         raise Invalid(f"{len(labels):,} labels on one object", hint=f"use at most {LABELS_MAX}")
     for key, value in labels.items():
-        check_name(key, "label")
+        check_workload_label(key)
         check_text(value, f"label {quoted(key)}", length_max=LABEL_VALUE_LENGTH_MAX)
     return dict(sorted(labels.items()))
+
+
+def check_workload_label(key: str) -> str:
+    """The key of a label of the workload, which rendered objects carry below a domain of ours."""
+    return check_label_key(key, prefix_length_max=WORKLOAD_PREFIX_LENGTH_MAX)
 
 
 def check_list(

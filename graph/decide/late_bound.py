@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 
-from graph.decide.addresses import check_object, check_pointer, check_value_key, overlap
+from graph.decide.addresses import check_object, check_pointer
 from graph.decide.fields import check_list
 from graph.decide.lookup import find_label_key
 from graph.model.errors import Invalid
 from graph.model.names import check_text, quoted
 from graph.model.referring import labels_in
+from graph.model.value_path import check_value_path, overlap, value_path, written_path
 from graph.model.values import Value, Values
 from graph.model.view import FleetView
 from graph.model.workload import CLUSTER_SOURCE, FLEET_KEY, PLACEHOLDER, FieldTarget, LateBound
@@ -64,19 +65,19 @@ def refuse_in_the_way(values: Values, late_bound: Iterable[LateBound], what: str
 def in_the_way(values: Values, late: LateBound) -> str | None:
     """The key of what ``values`` put where a late-bound key needs a map; null takes it away."""
     at: Mapping[str, Value] = values.data
-    names = late.key.split(".")
+    names = value_path(late.key)
     for depth, name in enumerate(names[:-1], start=1):
         value = at.get(name)
         if value is None:
             return None
         if not isinstance(value, dict):
-            return ".".join(names[:depth])
+            return written_path(names[:depth])
         at = value
     return None
 
 
 def _is_set(at: Value, key: str) -> bool:
-    for name in key.split("."):
+    for name in value_path(key):
         if not isinstance(at, dict):
             return True
         if name not in at:
@@ -86,7 +87,7 @@ def _is_set(at: Value, key: str) -> bool:
 
 
 def _check_key(key: str) -> None:
-    check_value_key(key)
+    check_value_path(key)
     if overlap(key, FLEET_KEY):
         raise Invalid(
             f"{key} cannot be late-bound",

@@ -12,7 +12,7 @@ from graph.decide.lookup import find_application, find_layer
 from graph.decide.selectors import meaning
 from graph.model.change import Change
 from graph.model.errors import Conflict, Invalid
-from graph.model.names import Revision, check_name, check_text, quoted
+from graph.model.names import Revision, check_layer_name, check_text, quoted
 from graph.model.values import Values
 from graph.model.view import FleetView
 from graph.model.workload import Layer
@@ -24,7 +24,7 @@ RANK_MAX = 1_000
 
 def set_layer(command: SetLayer, view: FleetView, revision: Revision) -> tuple[Change, ...]:
     """The layer under its name, for its one application or for the fleet."""
-    name = in_field("name", check_name, command.name, "layer")
+    name = in_field("name", check_layer_name, command.name)
     before = view.workload.layers.get(name)
     if command.application:
         find_application(view, command.application, "application")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from graph.decide.fields import check_set, check_size, in_field
+from graph.decide.fields import check_set, check_size, check_workload_label, in_field
 from graph.decide.lookup import find_namespace, find_policy
 from graph.decide.selectors import meaning
 from graph.model.change import Change
@@ -71,7 +71,7 @@ def _refuse_silence(command: SetPolicy) -> None:
 
 
 def _check_labels(labels: Iterable[str]) -> tuple[str, ...]:
-    return check_set((check_name(each, "label") for each in labels), "required labels")
+    return check_set(map(check_workload_label, labels), "required labels")
 
 
 def _check_registries(registries: Iterable[str]) -> tuple[str, ...]:

@@ -11,11 +11,11 @@ from graph.decide.addresses import (
     check_object_name,
     check_path,
     check_pointer,
-    check_value_key,
 )
 from graph.decide.fields import check_list
 from graph.model.errors import Invalid
 from graph.model.names import quoted
+from graph.model.value_path import check_value_path
 from graph.model.workload import Base, Binding, BindingKind, Component, Source, Template
 
 FILES_MAX = 64
@@ -51,7 +51,7 @@ def _check_base(base: Base) -> Base:
     for binding in base.bindings:
         _check_binding(binding)
     for component in base.components:
-        check_value_key(component.key)
+        check_value_path(component.key)
         check_path(component.path)
     check_list(base.bindings, "bindings", _fills)
     check_list(base.components, "components", _path)
@@ -59,7 +59,7 @@ def _check_base(base: Base) -> Base:
 
 
 def _check_binding(binding: Binding) -> None:
-    check_value_key(binding.key)
+    check_value_path(binding.key)
     match binding.kind:
         case BindingKind.IMAGE:
             _check_shape(_IMAGE, binding.name, "the name of an image", "registry.example/pos")

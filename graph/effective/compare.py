@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from graph.composition.numbering import Names
-from graph.composition.problem import Path, dotted
+from graph.composition.problem import Path
 from graph.effective.configuration import late_told, told
 from graph.effective.definition import Definition
 from graph.effective.reading import Reading
 from graph.model.cluster_set import ClusterSet
+from graph.model.value_path import value_path, written_path
 from graph.model.values import Value
 
 CONFIGURATIONS_MAX = 200
@@ -89,7 +90,7 @@ class Comparison:
         paths = sorted(left.leaves.keys() | right.leaves.keys())
         differing = [path for path in paths if left.texts(path) != right.texts(path)]
         leaves = [
-            DifferingLeaf(dotted(path), left.variants(path), right.variants(path))
+            DifferingLeaf(written_path(path), left.variants(path), right.variants(path))
             for path in differing[:LEAVES_MAX]
         ]
         complete = left.complete and right.complete and len(leaves) == len(differing)
@@ -207,7 +208,7 @@ def _late(
     """The late-bound values of a side that is one cluster."""
     for late in late_told(definition, next(iter(side)), reading):
         if late.value is not None:
-            yield tuple(late.key.split(".")), (_text(late.value), late.layer)
+            yield value_path(late.key), (_text(late.value), late.layer)
 
 
 def _text(value: Value) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from graph.composition.late import fill
 from graph.composition.merge import items_by_name, leaves
 from graph.composition.numbering import Names
-from graph.composition.problem import Path, dotted
+from graph.composition.problem import Path
 from graph.composition.stack import OWN, Stack, digest_of
 from graph.effective.definition import Definition
 from graph.effective.key import overlay_key
@@ -17,6 +17,7 @@ from graph.effective.reading import Reading
 from graph.model.cluster_set import ClusterSet
 from graph.model.names import ClusterNumber
 from graph.model.ref import Kind, Ref
+from graph.model.value_path import written_path
 from graph.model.values import Value
 
 
@@ -32,7 +33,7 @@ class Leaf:
     @property
     def key(self) -> str:
         """Its path as people write it."""
-        return dotted(self.path)
+        return written_path(self.path)
 
 
 @dataclass(frozen=True, slots=True)

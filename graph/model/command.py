@@ -272,3 +272,5 @@ class Batch:
     """The actor's own name for this batch: sent twice, it takes effect once."""
     expected_loss: int | None = None
     """How many (application, cluster) pairs the batch may take away; see the shrink guard."""
+    declare_labels: bool = False
+    """Whether the first use of a label key declares it; otherwise such a key is refused."""

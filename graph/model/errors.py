@@ -5,6 +5,7 @@
     |  '- SelectorInvalid    ... and this column of the selector is why
     |- NotFound           it names something that is not there
     |  |- SelectorNotFound   ... and this column of the selector names it
+    |  |- LabelUndeclared    ... a label key that is to be declared before it is used
     |  '- RevisionExpired    ... a revision older than the log keeps
     |- Conflict           the fleet has changed, or another holds what this needs
     |  '- ResyncRequired     ... and a follower must start again from a snapshot
@@ -96,6 +97,23 @@ class RevisionExpired(NotFound):
     """The revision is older than the log keeps."""
 
     code = "REVISION_EXPIRED"
+
+
+class LabelUndeclared(NotFound):
+    """A cluster would get a label whose key nobody declared; ``nearest`` are keys that are."""
+
+    code = "LABEL_UNDECLARED"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        nearest: Sequence[str] = (),
+        hint: str = "",
+        path: tuple[str | int, ...] = (),
+    ) -> None:
+        super().__init__(message, hint=hint, path=path)
+        self.nearest = tuple(nearest)
 
 
 class ResyncRequired(Conflict):

@@ -19,7 +19,7 @@ from graph.model.values import Values
 
 CLUSTER_SOURCE = "cluster"
 """In the source of a late-bound key, the cluster's name; every other word there is a label key."""
-PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}", re.ASCII)
+PLACEHOLDER = re.compile(r"\{([A-Za-z0-9._/-]+)\}", re.ASCII)
 """Such a word in the source of a late-bound key."""
 FLEET_KEY = "fleet"
 """The key under which an application finds the fleet settings it reads."""
@@ -43,7 +43,7 @@ class Binding:
     """A value of a base application and what it fills."""
 
     key: str
-    """Dotted path of the value, as ``image.tag``."""
+    """Path of the value, as ``image.tag``; see ``graph.model.value_path``."""
     kind: BindingKind
     name: str
     field: str = ""

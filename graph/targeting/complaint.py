@@ -20,6 +20,8 @@ KEYWORDS = frozenset(
     {"and", "or", "not", "except", "all", "only"}
     | {"cluster", "namespace", "in", "has", "true", "false"}
 )
+KEY_PREFIX = rf"(?!(?:{'|'.join(sorted(KEYWORDS))})/)[\w.-]+/"
+"""The prefix of a bare label key, as a regular expression; ``not/geo`` is ``not /geo``."""
 
 _CLAUSE = (
     "a clause: /path, key = value, has key, cluster name, namespace name, @name, all, not, or ("
@@ -49,6 +51,7 @@ _HABITS = {
 }
 
 _WORD = re.compile(r"[\w.:+-]+")
+_KEY = re.compile(r"[\w.:+-]+(?:/[\w.:+-]+)?")
 
 
 def complaint(error: UnexpectedInput, text: str) -> SelectorInvalid:
@@ -87,20 +90,23 @@ def _wrong_case(text: str, position: int, word: str) -> SelectorInvalid | None:
 
 def _no_key(text: str, position: int, found: str) -> SelectorInvalid | None:
     """A bare word that no comparison follows, with what it may have been meant as."""
-    word, start = _word_before(text, position)
+    word, start = _key_before(text, position)
     if not word:
         return None
     if refusal := _wrong_case(text, start, word):
         return refusal
     if word in KEYWORDS:
         return keyword_as_key(text, start, word)
-    if found.startswith("/") and start + len(word) == position:
+    goes_on = found.startswith("/") and start + len(word) == position
+    if goes_on or "/" in word:
+        whole = word + found if goes_on else word
+        or_key = "" if goes_on else f"; or compare the label: {shortened(word)} = value"
         return _refusal(
-            f"{quoted(word + found)} is not a group path",
+            f"{quoted(whole)} is not a group path",
             text,
             start,
-            len(word + found),
-            hint=f"a path starts with a slash: /{shortened(word + found)}",
+            len(whole),
+            hint=f"a path starts with a slash: /{shortened(whole)}{or_key}",
         )
     if found and not _WORD.fullmatch(found):
         return None
@@ -152,10 +158,10 @@ def _offender(error: UnexpectedInput, text: str) -> tuple[int, str]:
     return position, word.group() if word else text[position : position + 1]
 
 
-def _word_before(text: str, position: int) -> tuple[str, int]:
-    """The last word before ``position`` and where it starts; looked for backwards, and once."""
+def _key_before(text: str, position: int) -> tuple[str, int]:
+    """The key that ends before ``position`` and where it starts; looked for backwards, and once."""
     end = len(text[:position].rstrip())
-    backwards = _WORD.match(text[:end][::-1])
+    backwards = _KEY.match(text[:end][::-1])
     start = end - (backwards.end() if backwards else 0)
     return text[start:end], start
 

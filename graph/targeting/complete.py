@@ -24,7 +24,7 @@ from graph.targeting.candidate import Completion, CompletionKind, best, ranked
 from graph.targeting.evaluate import count, matched_groups
 from graph.targeting.normal import TEXT_LENGTH_MAX
 from graph.targeting.partial import Place, Written, place_at
-from graph.targeting.value import quote, show_value
+from graph.targeting.value import quote, show_key, show_value
 
 GROUPS_LOOKED_MAX = 50_000
 """Groups below one place that are looked at."""
@@ -147,7 +147,7 @@ class _Completer:
         found = {each.name: each for each in self.view.label_keys()}
         for name in self._ranked(found, self.place.said):
             yield self._candidate(
-                self._spelled(name), CompletionKind.LABEL_KEY, None, found[name].title
+                self._spelled_key(name), CompletionKind.LABEL_KEY, None, found[name].title
             )
 
     def _comparisons(self) -> Iterator[Completion]:
@@ -187,6 +187,9 @@ class _Completer:
             yield value, len(self.view.label_equal(key.name, value))
         for value, clusters in islice(self.view.label_values(key.name), VALUES_LOOKED_MAX):
             yield value, len(clusters)
+
+    def _spelled_key(self, key: str) -> str:
+        return quote(key) if self.place.written is Written.QUOTED else show_key(key)
 
     def _spelled(self, value: LabelValue) -> str:
         if self.place.written is Written.QUOTED and isinstance(value, str):

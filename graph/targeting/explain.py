@@ -36,7 +36,7 @@ from graph.targeting.flip import nearest_flip
 from graph.targeting.meaning import Meaning, Named
 from graph.targeting.step import Step
 from graph.targeting.syntax import to_text
-from graph.targeting.value import show_text, show_value
+from graph.targeting.value import show_key, show_value
 
 PLACES_SHOWN_MAX = 3
 """Memberships one fact lists."""
@@ -193,8 +193,8 @@ class _Reasons:
     def _label(self, clause: LabelIs | LabelIn | HasLabel, key: str) -> str:
         value = self._facts.labels.get(key)
         if value is None:
-            return f"it has no label {show_text(key)}"
-        said = f"{show_text(key)} is {show_value(value)}"
+            return f"it has no label {show_key(key)}"
+        said = f"{show_key(key)} is {show_value(value)}"
         return "" if said.replace(" is ", " = ", 1) == to_text(clause, self._view) else said
 
     def _place(

@@ -2,7 +2,9 @@
 
 Keywords are contextual: where only a value can stand, ``or`` is a value, so ``state = or`` means
 Oregon. A value of a list is another rule than a value after a comparison, though they look alike:
-that keeps their parser states apart, and so the refusal can say which of the two went wrong. The
+that keeps their parser states apart, and so the refusal can say which of the two went wrong. A key
+may have a prefix, as ``example.com/size``; one that is a keyword is quoted with its key, so that
+``not/geo`` is still ``not /geo``. The
 parser is table-driven and keeps its own stack, so no input makes Python recurse.
 """
 
@@ -15,7 +17,7 @@ from typing import cast
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
 
-from graph.targeting.complaint import complaint
+from graph.targeting.complaint import KEY_PREFIX, complaint
 
 ParseTree = Tree[Token]
 
@@ -57,7 +59,7 @@ _AT: "@"
 COMPARISON: /!=|<=|>=|=|<|>/
 PATH: /\/[^\s()",=<>!@&|']*/
 STRING: /"(?:[^"\\]|\\.)*"/s
-KEY: /[\w.:+-]+/
+KEY: /(?:@KEY_PREFIX@)?[\w.:+-]+/
 VALUE: /[\w.:+-]+/
 NAME: /[\w.:+-]+/
 %ignore /\s+/
@@ -93,4 +95,5 @@ def read_opening(text: str) -> Opening | int:
 
 @cache
 def _parser() -> Lark:
-    return Lark(_GRAMMAR, parser="lalr", lexer="contextual", maybe_placeholders=False)
+    grammar = _GRAMMAR.replace("@KEY_PREFIX@", KEY_PREFIX.replace("/", r"\/"))
+    return Lark(grammar, parser="lalr", lexer="contextual", maybe_placeholders=False)

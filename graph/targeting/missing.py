@@ -21,6 +21,9 @@ LISTED_MAX = 8
 COMPARED_MAX = 2_000
 """Names an error compares with; among more, only those that begin alike."""
 
+NAME_COMPARED_MAX = 128
+"""Characters of a missing name that are compared; a label key may have a prefix."""
+
 WILDCARD = "*"
 
 
@@ -128,9 +131,9 @@ def _corrected(view: FleetView, segments: Sequence[Segment], place: int, name: s
 
 
 def _nearest(name: str, known: Collection[str]) -> tuple[str, ...]:
-    wanted = name[:64].lower()
+    wanted = name[:NAME_COMPARED_MAX].lower()
     if len(known) > COMPARED_MAX:
-        known = [each for each in known if each[:1] == wanted[:1]][:COMPARED_MAX]
+        known = [each for each in known if each[:1].lower() == wanted[:1]][:COMPARED_MAX]
     return nearest(wanted, known)
 
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from graph.model.errors import Invalid
 from graph.model.selector import Comparison
+from graph.targeting.complaint import KEY_PREFIX, KEYWORDS
 from graph.targeting.grammar import Opening, read_opening
 from graph.targeting.value import unquote
 
@@ -23,10 +24,10 @@ RESTARTS_MAX = 16
 """Breaks behind which the text is taken up again."""
 
 _PIECE = re.compile(
-    r"""(?P<string>"(?:[^"\\]|\\.)*")
+    rf"""(?P<string>"(?:[^"\\]|\\.)*")
     |(?P<quoted>"(?:[^"\\]|\\.)*\\?\Z)
     |(?P<path>/[^\s()",=<>!@&|']*)
-    |(?P<word>[\w.:+-]+)
+    |(?P<word>{KEY_PREFIX}[\w.:+-]*|[\w.:+-]+)
     |(?P<sign>[!<>=]+)
     |\S""",
     re.DOTALL | re.VERBOSE,
@@ -38,6 +39,7 @@ _REST = {
 }
 """What right of the position belongs to the word at it."""
 
+_FURTHER = re.compile(r"/[\w.:+-]*")
 _WHOLE_SIGNS = frozenset({"=", "!=", "<=", ">="})
 """Comparisons that no further character would change."""
 
@@ -132,7 +134,12 @@ def _stop(text: str, written: Written, start: int, position: int) -> int:
     if written is Written.QUOTED:
         return _closed(text, start) or position
     rest = _REST.get(written, _REST[""]).match(text, position)
-    return rest.end() if rest else position
+    stop = rest.end() if rest else position
+    whole = text[start:stop]
+    if written is Written.WORD and "/" not in whole and whole not in KEYWORDS:
+        further = _FURTHER.match(text, stop)  # the word is the prefix of a label key
+        stop = further.end() if further else stop
+    return stop
 
 
 def _closed(text: str, start: int) -> int | None:

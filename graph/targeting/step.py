@@ -9,7 +9,7 @@ from graph.model.inventory import LabelValue, Mode
 from graph.model.names import GroupNumber
 from graph.model.view import FleetView, path_of
 from graph.targeting.facts import Facts, facts_of
-from graph.targeting.value import show_text, show_value
+from graph.targeting.value import show_key, show_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class SetLabel:
     value: LabelValue
 
     def __str__(self) -> str:
-        return f"set {show_text(self.key)} = {show_value(self.value)}"
+        return f"set {show_key(self.key)} = {show_value(self.value)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class RemoveLabel:
     key: str
 
     def __str__(self) -> str:
-        return f"remove label {show_text(self.key)}"
+        return f"remove label {show_key(self.key)}"
 
 
 Step = JoinGroup | LeaveGroup | SetLabel | RemoveLabel

@@ -25,7 +25,7 @@ from graph.model.selector import (
 )
 from graph.model.view import FleetView, lineage, path_of
 from graph.targeting.meaning import show_name
-from graph.targeting.value import show_text, show_value
+from graph.targeting.value import show_key, show_value
 
 _OR, _AND, _EXCEPT, _NOT, _ATOM = range(5)
 """How tightly each form binds."""
@@ -75,11 +75,11 @@ def _clause(selector: Selector, view: FleetView) -> str:
 def _label(selector: LabelIs | LabelIn | HasLabel) -> str:
     match selector:
         case LabelIs(key, comparison, value):
-            return f"{show_text(key)} {comparison} {show_value(value)}"
+            return f"{show_key(key)} {comparison} {show_value(value)}"
         case LabelIn(key, values):
-            return f"{show_text(key)} in ({', '.join(map(show_value, values))})"
+            return f"{show_key(key)} in ({', '.join(map(show_value, values))})"
         case HasLabel(key):
-            return f"has {show_text(key)}"
+            return f"has {show_key(key)}"
 
 
 def pattern(base: GroupNumber, rest: tuple[str, ...], view: FleetView) -> str:

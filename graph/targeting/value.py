@@ -20,6 +20,7 @@ NUMBER_LENGTH_MAX = 64
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", re.ASCII)
 _BARE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]*", re.ASCII)
+_BARE_KEY = re.compile(rf"(?:[a-z0-9][a-z0-9.-]*/)?{_BARE.pattern}", re.ASCII)
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 
 
@@ -43,6 +44,13 @@ def unquote(token: str) -> str:
 def show_text(value: str) -> str:
     """Text in its canonical spelling."""
     return value if _BARE.fullmatch(value) and value not in KEYWORDS else quote(value)
+
+
+def show_key(key: str) -> str:
+    """A label key in its canonical spelling: quoted where a keyword could be read in it."""
+    prefix, _, name = key.rpartition("/")
+    is_keyword = (prefix or name).lower() in KEYWORDS
+    return key if _BARE_KEY.fullmatch(key) and not is_keyword else quote(key)
 
 
 def quote(value: str) -> str:

@@ -42,8 +42,8 @@ PLAYBOOK = """\
           {%- set given = namespace(values=unit['values']) -%}
           {%- for key, value in (line.late | default('{}', true) | from_json).items() -%}
           {%- set below = namespace(value=value) -%}
-          {%- for part in key.split('.') | reverse -%}
-          {%- set below.value = {part: below.value} -%}
+          {%- for part in key.replace('\\\\.', '/').split('.') | reverse -%}
+          {%- set below.value = {part.replace('/', '.'): below.value} -%}
           {%- endfor -%}
           {%- set given.values = given.values | combine(below.value, recursive=true) -%}
           {%- endfor -%}

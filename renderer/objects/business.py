@@ -52,7 +52,19 @@ def labels_of_namespace(namespace: Namespace) -> Marks:
 
 
 def _given(labels: Mapping[str, str]) -> dict[str, str]:
-    return {f"label.{DOMAIN}/{name}": value for name, value in sorted(labels.items())}
+    return {rendered_key(key): value for key, value in sorted(labels.items())}
+
+
+def rendered_key(key: str) -> str:
+    """The key under which objects carry a label that people gave: always below our own domain.
+
+    ``size`` is ``label.trellis.dev/size``, and ``example.com/size`` is
+    ``example.com.label.trellis.dev/size``. No two keys share one, and none can be a key that means
+    something to Kubernetes or a reconciler: who may label an application may not thereby lower a
+    namespace's pod security or switch pruning off.
+    """
+    prefix, slash, name = key.rpartition("/")
+    return f"{prefix}{'.' if slash else ''}label.{DOMAIN}/{name}"
 
 
 def _marks(said: Mapping[str, str]) -> Marks:

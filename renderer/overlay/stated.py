@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from graph.model.value_path import value_path
 from graph.model.values import Value
 from graph.model.workload import Application, Base, Binding, Component, Namespace
 from renderer import paths
@@ -29,8 +30,8 @@ class Recipe:
         self._namespace = namespace.name
         self._base = _base_of(application)
         self._holdings: Holdings | Failure | None = None
-        self._bindings = [(each, _parts(each.key)) for each in self._base.bindings]
-        self._components = [(each, _parts(each.key)) for each in self._base.components]
+        self._bindings = [(each, value_path(each.key)) for each in self._base.bindings]
+        self._components = [(each, value_path(each.key)) for each in self._base.components]
         self._misfits: dict[Binding, Failure | None] = {}
 
     def kustomization(self, key: str, values: Mapping[str, Value]) -> bytes:
@@ -91,7 +92,3 @@ class Recipe:
 def _base_of(application: Application) -> Base:
     """Its base; an empty one where there is none."""
     return application.source if isinstance(application.source, Base) else Base("")
-
-
-def _parts(key: str) -> tuple[str, ...]:
-    return tuple(key.split("."))

@@ -21,7 +21,7 @@ from renderer.formats.port import Format
 from renderer.formats.terse import terse
 from renderer.plan.pointer import Line
 
-_KEY = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
+_KEY = re.compile(r"(?:[A-Za-z0-9_.-]|\\\.)+", re.ASCII)
 _MARK = "9c1d5e7f'TrellisLateBound{:04d}e7f5d1c9"
 _MARKED = re.compile('"9c1d5e7f(\'+)TrellisLateBound([0-9]{4})e7f5d1c9"')
 
@@ -79,7 +79,8 @@ class Binder:
             if not _KEY.fullmatch(key):
                 raise Invalid(
                     f"late-bound key {quoted(key)} of {whose} cannot be written in a pointer",
-                    hint="use letters, digits, dots, dashes and underscores",
+                    hint="use letters, digits, dashes and underscores with dots between; a dot"
+                    r" inside a key is written \.",
                 )
         for text in texts:
             if not text.isprintable():

@@ -60,7 +60,6 @@ from access_operations import (
 from access_schema import readings
 from api.schema.schema import GRAPHQL
 from api.web.export import export_of
-from graph.access import ROLES
 from graph.decide.revert import Everything as RevertEverything
 from graph.decide.revert import Parts
 from graph.engine import Engine
@@ -80,6 +79,7 @@ from graph.model.workload import (
     Policy,
     Prohibition,
 )
+from graph.roles import ROLES
 from graph.settings import GraphSettings
 from sse_client import listen
 from twin import Twin, twin_select

@@ -24,12 +24,13 @@ from graph.model.command import (
     Command,
     CreateGroup,
     CreateHierarchy,
+    DeclareLabel,
     GrantAccess,
     Join,
     SaveSelector,
     UpdateCluster,
 )
-from graph.model.inventory import Capacity
+from graph.model.inventory import Capacity, LabelType
 from graph.model.workload import Choice, LateBound
 from graph.model.workload_command import (
     Assign,
@@ -106,6 +107,7 @@ def named_by_all() -> tuple[Command, ...]:
         CreateHierarchy("law"),
         CreateGroup("/law/state"),
         CreateGroup("/law/state/dry"),
+        DeclareLabel("store", LabelType.TEXT),
         UpdateCluster("austin-05", labels={"store": "x"}),
         Join("austin-05", "/law/state/dry"),
         SaveSelector("named", "all"),

@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from graph.access import ROLES, access_of, reader_scope, role_for
+from graph.access import access_of, reader_scope
 from graph.model.access import Actor, Coverage, Grant, Role
 from graph.model.change import Change
 from graph.model.command import Command, Revert
@@ -42,6 +42,7 @@ from graph.model.workload_command import (
     SetPolicy,
     Unassign,
 )
+from graph.roles import ROLES, role_for
 from graph.targeting.sight import CoveredBesides
 from twin import Twin
 

@@ -374,7 +374,7 @@ async def test_an_earlier_revision_or_time_is_what_it_was(engine):
         MoveGroup("/geo/us/tx", "/geo/ca"),
         RetireCluster("austin-2"),
         DeleteGroup("/devices/grill", cascade=True),
-        RegisterCluster("late", labels={"fresh": True}, groups=("/geo/ca/tx",)),
+        RegisterCluster("late", labels={"lanes": 4}, groups=("/geo/ca/tx",)),
         DeleteSelector("texas"),
         RenameGroup("/geo/ca/tx", "texas"),
         UpdateCluster("york-1", labels={"lanes": 9}),

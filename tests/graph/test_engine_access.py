@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -35,7 +36,14 @@ from graph.model.command import (
     UpdateGroup,
     UpdateHierarchy,
 )
-from graph.model.errors import Conflict, Denied, Invalid, NotFound, SelectorNotFound
+from graph.model.errors import (
+    Conflict,
+    Denied,
+    Invalid,
+    LabelUndeclared,
+    NotFound,
+    SelectorNotFound,
+)
 from graph.model.inventory import Cluster, Group, LabelType
 from graph.model.names import ClusterNumber, GroupNumber, Revision
 from graph.model.ref import Kind, Ref
@@ -221,7 +229,7 @@ READER, EDITOR, ADMIN = Role.READER, Role.EDITOR, Role.ADMIN
 
 IN: dict[str, Command] = {
     "update": UpdateCluster("austin-1", title="t"),
-    "relabel": UpdateCluster("austin-1", labels={"lanes": 3, "new-key": True}),
+    "relabel": UpdateCluster("austin-1", labels={"lanes": 3, "size": "small"}),
     "register": RegisterCluster("waco-1", groups=("/geo/us/tx/waco",)),
     "retire": RetireCluster("austin-2"),
     "join": Join("austin-1", "/geo/us/tx/waco"),
@@ -394,11 +402,57 @@ async def test_a_name_that_is_taken_outside_is_refused_without_a_reason(engine):
     assert (type(error), error.message) == (Denied, OUTSIDE)
 
 
+async def test_a_label_key_out_of_sight_is_refused_like_one_that_nobody_declared(engine):
+    for value in (5, "mine"):
+        error = await refusal(engine, UpdateCluster("austin-1", labels={"secret-key": value}))
+        absent = await refusal(engine, UpdateCluster("austin-1", labels={"absent-key": value}))
+        assert type(error) is type(absent) is LabelUndeclared
+        assert (error.hint, error.path) == (absent.hint, absent.path)
+
+
 async def test_a_label_has_no_type_for_whoever_does_not_see_it(engine):
-    error = await refusal(engine, UpdateCluster("austin-1", labels={"secret-key": 5}))
-    assert (type(error), error.message) == (Denied, OUTSIDE)
-    await do(engine, UpdateCluster("austin-1", labels={"secret-key": "mine"}))
+    await as_role(engine, ADMIN)
+
+    def batch(value: str | int) -> Batch:
+        command = UpdateCluster("austin-1", labels={"secret-key": value})
+        return Batch((command,), "ana", "because", declare_labels=True)
+
+    with pytest.raises(Denied, match=OUTSIDE):
+        await engine.execute(batch(5), ANA)
+    await engine.execute(batch("mine"), ANA)
     assert engine.facet(ByLabel("secret-key"), view=seen(engine)) == [("mine", 1)]
+
+
+async def test_a_key_that_nobody_declared_is_refused_with_hints_in_sight(engine):
+    for key, hint in (("lane", "did you mean lanes?"), ("secret-keys", "a new key takes")):
+        error = await refusal(engine, UpdateCluster("austin-1", labels={key: "x"}))
+        assert (type(error), error.path) == (LabelUndeclared, ("commands", 0, "labels"))
+        assert error.hint.startswith(hint)
+
+
+@pytest.mark.parametrize("role", [EDITOR, ADMIN])
+async def test_a_batch_declares_label_keys_for_those_who_may_declare_them(engine, role):
+    await as_role(engine, role)
+    batch = Batch(
+        (UpdateCluster("austin-1", labels={"new-key": True, "secret-key": "mine"}),),
+        "ana",
+        "because",
+        declare_labels=True,
+    )
+    if role is EDITOR:
+        for way in (engine.preview, engine.execute):
+            with pytest.raises(Denied, match="declare label keys needs the role admin") as refused:
+                await way(batch, ANA)
+            assert refused.value.path == ("declare_labels",)
+        return
+    await engine.execute(batch, ANA)
+    assert engine.view.label_key("new-key").type is LabelType.BOOLEAN
+    # an admin of a part, and an editor of all, is no admin of all
+    all_of_it = GrantAccess("all-of-it", EDITOR, subject="ana")
+    await do(engine, all_of_it, actor=BOSS)
+    there = UpdateCluster("secret-york", labels={"other-key": True})
+    with pytest.raises(Denied, match="does not lie inside what you may change"):
+        await engine.execute(replace(batch, commands=(there,)), ANA)
 
 
 async def test_a_value_that_is_allowed_but_nowhere_in_sight_may_be_given(engine):
@@ -414,6 +468,7 @@ async def test_a_refused_value_tells_no_hidden_one_later_in_the_batch(engine):
     key = DeclareLabel("secret-key", LabelType.TEXT, allowed=("secret-value", "mine"))
     await do(engine, key, actor=BOSS)
     first = UpdateCluster("austin-1", labels={"secret-key": "mine"})
+    await do(engine, first, actor=BOSS)
     error = await refusal(engine, first, UpdateCluster("austin-2", labels={"secret-key": "other"}))
     assert (type(error), error.message) == (Denied, OUTSIDE)
 

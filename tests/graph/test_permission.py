@@ -73,7 +73,9 @@ def ask_all(seed: int, tally: Tally) -> None:
         less = twin if isinstance(sight, Everything) else restricted(twin, sight)
         part = build(less.entities(), cursor=START, numbers=twin.numbers)
         for _ in range(BATCHES_A_SCOPE):
-            batch = Batch(Wishes(rng, twin, scope).batch(), "ana", "because")
+            declare = tally.batches % 2 == 0
+            commands = Wishes(rng, twin, scope).batch()
+            batch = Batch(commands, "ana", "because", declare_labels=declare)
             ask(f"seed {seed}, {scope}: {batch.commands}", access, batch, whole, part, tally)
 
 

@@ -52,10 +52,12 @@ def small() -> Twin:
     return fleet
 
 
-def give(fleet: Twin, *commands: Command, expected: int | None = None) -> tuple[Change, ...]:
+def give(
+    fleet: Twin, *commands: Command, expected: int | None = None, declare: bool = False
+) -> tuple[Change, ...]:
     """Decide one batch on ``fleet``, make its changes, and return them."""
     draft = fleet.copy()
-    changes = _decide(fleet, draft, commands, expected)
+    changes = _decide(fleet, draft, commands, expected, declare)
     difference = same_fleet(fleet, draft, ignoring=("cursor", "numbers"))
     assert difference is None, difference
     return changes
@@ -67,9 +69,14 @@ def give_fast(fleet: Twin, *commands: Command) -> tuple[Change, ...]:
 
 
 def _decide(
-    fleet: Twin, draft: Twin, commands: tuple[Command, ...], expected: int | None
+    fleet: Twin,
+    draft: Twin,
+    commands: tuple[Command, ...],
+    expected: int | None,
+    declare: bool = False,
 ) -> tuple[Change, ...]:
-    batch = Batch(commands, "ana", "because", None if expected is None else Revision(expected))
+    revision = None if expected is None else Revision(expected)
+    batch = Batch(commands, "ana", "because", revision, declare_labels=declare)
     check_batch(batch)
     changes = decide_batch(batch, fleet, draft)
     fleet.apply(changes)

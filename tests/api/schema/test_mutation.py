@@ -161,7 +161,7 @@ async def alone(engine: Engine, command: Command, **more: Any) -> dict[str, Any]
 # every command
 
 EACH: tuple[Command, ...] = (
-    RegisterCluster("new-1", labels={"size": "large", "colour": "red"}, groups=("/geo/ca",)),
+    RegisterCluster("new-1", labels={"size": "large", "lanes": 1}, groups=("/geo/ca",)),
     UpdateCluster("austin-1", labels={"size": None, "lanes": 4}, capacity=Capacity(1, 2, 3)),
     RetireCluster("york-1"),
     Join("york-1", "/geo/ca"),

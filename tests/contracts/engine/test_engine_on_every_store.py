@@ -12,6 +12,7 @@ from graph.engine import Engine
 from graph.model.access import Role
 from graph.model.command import (
     CreateGroup,
+    DeclareLabel,
     DeleteGroup,
     GrantAccess,
     Join,
@@ -23,6 +24,7 @@ from graph.model.command import (
     UpdateCluster,
 )
 from graph.model.errors import Conflict, NotFound, Rejected
+from graph.model.inventory import LabelType
 from graph.model.names import Revision
 from graph.model.ref import Kind, Ref
 from small import SMALL
@@ -134,6 +136,7 @@ async def test_an_engine_opened_later_shows_the_same_fleet(store, two):
         MoveGroup("/geo/us/texas", "/geo/ca"),
         RetireCluster("austin-2"),
         DeleteGroup("/devices/grill", cascade=True),
+        DeclareLabel("note", LabelType.TEXT),
         UpdateCluster("york-1", labels={"lanes": None, "note": "é ≠ é"}),
     )
     later = await Engine.open(store)

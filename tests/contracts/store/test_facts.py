@@ -9,9 +9,12 @@ from dataclasses import replace
 import pytest
 
 from graph.model.access import Role
-from graph.model.inventory import Cluster, LabelKey, LabelType
+from graph.model.inventory import Cluster, LabelKey, LabelType, SavedSelector
 from graph.model.names import GroupNumber
 from graph.model.ref import Kind, Ref
+from graph.model.selector import Everything, HasLabel
+from graph.model.values import Values
+from graph.model.workload import Application, LateBound, Layer, Namespace
 from graph.store.port import Entry, Store
 from history import (
     BUSINESS,
@@ -108,6 +111,31 @@ async def test_a_removed_object_can_come_back(history: History) -> None:
     await history.put(gone=[FULL_CLUSTER])
     assert exact(history.facts) == await agreed(history.store)
     await history.put(FULL_CLUSTER)
+    assert exact(history.facts) == await agreed(history.store)
+
+
+NAMES = ("need_gpu", "ENVIRONMENT", "size", "SIZE", "Size", "example.com/size", "example.com/SIZE")
+"""Names as Kubernetes has them; some differ in letter case alone."""
+
+
+async def test_names_as_kubernetes_has_them_are_kept_byte_for_byte(history: History) -> None:
+    keys = [LabelKey(name, LabelType.TEXT) for name in NAMES]
+    holders = [replace(cluster(at), labels={name: name}) for at, name in enumerate(NAMES)]
+    selectors = [SavedSelector(f"s{at}", HasLabel(name)) for at, name in enumerate(NAMES)]
+    layers = [
+        Layer(name, Everything(), Values.of({key: name for key in (*NAMES, "app.properties")}))
+        for name in ("imdb-1.0.1", "imdb-1.0.10", "imdb-1-0-1")
+    ]
+    late = tuple(LateBound(rf"a\.b.{at}", f"{{{name}}}") for at, name in enumerate(NAMES))
+    shop = (
+        Namespace("shop", labels={name: "x" for name in NAMES}),
+        Application("pos", "shop", labels=dict.fromkeys(NAMES, "x"), late_bound=late),
+    )
+    await history.put(*keys, *holders, *selectors, *layers, *shop)
+    found = by_ref((await history.store.load()).entities)
+    assert exact(found) == exact(history.facts) == await agreed(history.store)
+    # one of several that differ in letter case alone goes, and the others stay
+    await history.put(replace(holders[3], labels={}), gone=[keys[3], selectors[3], layers[1]])
     assert exact(history.facts) == await agreed(history.store)
 
 

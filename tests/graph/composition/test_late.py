@@ -44,14 +44,14 @@ def test_there_is_no_value_when_a_label_is_missing_or_there_is_no_source() -> No
 
 
 def test_the_labels_a_source_is_filled_from_are_those_it_refers_to() -> None:
-    late = LateBound("host", "{cluster}-{store}-{open-24h}-{X}-{ }")
+    late = LateBound("host", "{cluster}-{store}-{example.com/X_y}-{X}-{ }")
     asked: list[str] = []
 
     def label(key: str) -> LabelValue:
         asked.append(key)
         return "v"
 
-    assert fill(late, "c", label) == "c-v-v-{X}-{ }"
+    assert fill(late, "c", label) == "c-v-v-v-{ }"
     assert sorted(asked) == sorted(labels_in(late))
 
 

@@ -12,8 +12,6 @@ from graph.decide.addresses import (
     check_object_name,
     check_path,
     check_pointer,
-    check_value_key,
-    overlap,
 )
 from graph.model.errors import Invalid
 
@@ -21,7 +19,6 @@ from graph.model.errors import Invalid
 @pytest.mark.parametrize(
     ("check", "fine"),
     [
-        (check_value_key, ["a", "image.tag", "A_b-c.0.d", "x" * 200]),
         (check_pointer, ["/a", "/spec/rules/0/host", "/a~1b/m~0n", "/metadata/annotations/x.y"]),
         (check_object, ["Deployment/pos", "Ingress/a.b-c", "K/0"]),
         (check_object_name, ["pos", "a.b", "a-0", "0"]),
@@ -40,7 +37,6 @@ EVERYWHERE = ["", " ", "a b", "a\n", "ä", "a/../b", "..", "{{x}}", "a\x00", "x"
 @pytest.mark.parametrize(
     ("check", "wrong", "says"),
     [
-        (check_value_key, [".", "a.", ".a", "a..b", "a/b", "a[0]"], "is not the key of a value"),
         (check_pointer, ["a", "/", "a/b", "//", "/a/", "/a~", "/a~2", "/a b"], "JSON pointer"),
         (check_object, ["pos", "/", "Deployment/", "/pos", "deployment/pos"], "is not"),
         (check_object, ["Deployment/Pos", "Deployment/a/b", "apps/v1/Deployment"], "is not"),
@@ -58,19 +54,3 @@ def test_what_is_no_such_address_is_refused(
         with pytest.raises(Invalid, match=says) as refusal:
             check(each)
         assert refusal.value.hint
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "found"),
-    [
-        ("a", "a", True),
-        ("a", "a.b", True),
-        ("a.b.c", "a.b", True),
-        ("a", "ab", False),
-        ("a.b", "a.bc", False),
-        ("a.b", "a.c", False),
-    ],
-)
-def test_keys_overlap_when_one_lies_inside_the_other(one: str, other: str, found: bool):
-    assert overlap(one, other) is found
-    assert overlap(other, one) is found

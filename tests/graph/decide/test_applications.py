@@ -196,7 +196,7 @@ LATE = (LateBound("site.host", "{cluster}"),)
         ({"name": "trellis"}, '"trellis" cannot name an application'),
         ({"title": "\x07"}, "the title holds the character"),
         ({"owner": "a\nb"}, "the owner holds the character"),
-        ({"labels": {"a b": "x"}}, '"a b" is not a label name'),
+        ({"labels": {"a b": "x"}}, '"a b" is not a label key'),
         ({"labels": {"a": "x" * 64}}, 'label "a" has 64 characters'),
         ({"reconcilers": (Reconciler.FLUX, Reconciler.FLUX)}, 'list "flux" twice'),
         ({"depends_on": ("till", "till")}, 'the dependencies list "till" twice'),
@@ -207,7 +207,8 @@ LATE = (LateBound("site.host", "{cluster}"),)
         ({"values": {"a": object()}}, "the values cannot be written as JSON"),
         ({"schema": {"pattern": "a*"}}, "pattern"),
         ({"schema": {"type": "number"}}, "the schema asks for values that are no map"),
-        ({"reads": ("Telemetry",)}, '"Telemetry" is not a fleet setting name'),
+        ({"labels": {f"{'a' * 63}.{'b' * 63}.{'c' * 63}.{'d' * 44}/x": "y"}}, "is not a label key"),
+        ({"reads": ("..telemetry",)}, '"..telemetry" is not a fleet setting name'),
         ({"reads": ("proxy", "proxy")}, 'the settings it reads list "proxy" twice'),
         (
             {"schema": {"properties": {"lanes": {"type": "integer"}}}, "values": {"lanes": "2"}},

@@ -102,9 +102,9 @@ def test_a_prohibition_may_choose_by_label_alone_in_any_namespace():
             ("choice", "applications"),
         ),
         (
-            Choice("shop", labels={"T": "x"}),
+            Choice("shop", labels={"T ": "x"}),
             Invalid,
-            '"T" is not a label name',
+            '"T " is not a label key',
             ("choice", "labels"),
         ),
         (Choice("shop", labels={"t": "\n"}), Invalid, 'label "t" holds', ("choice", "labels")),

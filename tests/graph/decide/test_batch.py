@@ -152,6 +152,7 @@ def test_a_key_declared_anew_with_another_type_in_one_batch_is_a_change():
         UpdateCluster("austin-1", labels={"lanes": None}),
         UpdateCluster("york-1", labels={"lanes": None}),
         RemoveLabel("lanes"),
+        DeclareLabel("lanes", LabelType.BOOLEAN),
         UpdateCluster("york-1", labels={"lanes": True}),
     )
     assert fleet.cluster(fleet.cluster_number("york-1")).labels["lanes"] is True
@@ -231,6 +232,7 @@ def test_what_the_batch_makes_itself_has_not_changed_since():
         RegisterCluster("mx-1", labels={"fresh": True}, groups=("/geo/mx",)),
         SaveSelector("mexico", "/geo/mx and fresh = true"),
         expected=1,
+        declare=True,
     )
     with pytest.raises(SelectorNotFound):
         give(fleet, SaveSelector("bad", "/geo/nowhere"), expected=1)

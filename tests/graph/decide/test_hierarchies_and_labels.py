@@ -11,12 +11,13 @@ from graph.model.command import (
     DeleteHierarchy,
     Join,
     Leave,
+    RegisterCluster,
     RemoveLabel,
     SaveSelector,
     UpdateCluster,
     UpdateHierarchy,
 )
-from graph.model.errors import Conflict, Invalid, NotFound, Rejected
+from graph.model.errors import Conflict, Invalid, LabelUndeclared, NotFound, Rejected
 from graph.model.inventory import LabelType, Mode
 from graph.model.view import group_at
 from graph.model.workload_command import OrderHierarchies
@@ -116,6 +117,38 @@ def test_an_order_is_refused_when_a_hierarchy_has_changed_since():
 def test_a_label_keys_type_is_final():
     with pytest.raises(Conflict, match='label "lanes" is a number'):
         give(small(), DeclareLabel("lanes", LabelType.TEXT))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [UpdateCluster("york-1", labels={"lanse": 2}), RegisterCluster("new", labels={"lanse": 2})],
+)
+def test_a_key_that_nobody_declared_is_refused_with_the_nearest_one(command):
+    fleet = small()
+    with pytest.raises(LabelUndeclared, match='no label key called "lanse"') as refusal:
+        give(fleet, command)
+    assert refusal.value.path == ("commands", 0, "labels")
+    assert refusal.value.nearest == ("lanes",)
+    assert "did you mean lanes?" in refusal.value.hint and "declareLabel" in refusal.value.hint
+    give(fleet, command, declare=True)
+    assert fleet.label_key("lanse").type is LabelType.NUMBER
+
+
+def test_taking_away_a_label_that_nobody_has_declares_nothing():
+    fleet = small()
+    assert give(fleet, UpdateCluster("york-1", labels={"lanse": None}), declare=True) == ()
+    assert fleet.label_key("lanse") is None
+
+
+def test_keys_that_differ_in_letter_case_alone_are_two_and_hint_at_each_other():
+    fleet = small()
+    with pytest.raises(LabelUndeclared, match="SIZE") as refusal:
+        give(fleet, UpdateCluster("york-1", labels={"SIZE": "XL"}))
+    assert refusal.value.nearest == ("size",)
+    give(fleet, DeclareLabel("SIZE", LabelType.TEXT))
+    give(fleet, UpdateCluster("york-1", labels={"SIZE": "XL", "size": "small"}))
+    york = fleet.cluster(fleet.cluster_number("york-1"))
+    assert york.labels == {"SIZE": "XL", "lanes": 1, "size": "small"}
 
 
 def test_a_label_key_disappears_only_by_command_and_only_when_unused():

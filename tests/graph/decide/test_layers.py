@@ -85,7 +85,7 @@ def test_a_layer_on_an_unknown_group_is_refused_with_its_column_and_the_nearest(
         (SetLayer("new", "all", {}, "menu", title="\n"), "the title holds the character"),
         (SetLayer("new", "all", {"fleet": {"a": 1}}, "menu"), 'the values set "fleet"'),
         (SetLayer("new", "all", {"a": {1}}, "menu"), "cannot be written as JSON"),
-        (SetLayer("new", "all", {"A": 1}), '"A" is not a fleet setting name'),
+        (SetLayer("new", "all", {"a/b": 1}), '"a/b" is not a fleet setting name'),
         (SetLayer("new", "all", {"a": float("inf")}), "the settings cannot be written as JSON"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",

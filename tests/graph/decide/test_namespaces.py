@@ -89,7 +89,7 @@ def test_names_near_reserved_ones_are_free(name: str):
         (DefineNamespace("n", owners=("ana", "ana")), 'the owners list "ana" twice'),
         (DefineNamespace("n", owners=tuple(map(str, range(LIST_MAX + 1)))), "1,001 owners"),
         (DefineNamespace("n", cost_center="\x00"), "the cost center holds the character"),
-        (DefineNamespace("n", labels={"Team": "x"}), '"Team" is not a label name'),
+        (DefineNamespace("n", labels={"Team/x": "x"}), '"Team/x" is not a label key'),
         (DefineNamespace("n", labels={"team": "x" * 64}), 'label "team" has 64 characters'),
         (DefineNamespace("n", labels={"team": "a\nb"}), 'label "team" holds the character'),
         (

@@ -64,7 +64,7 @@ def test_a_policy_is_what_the_command_says_and_its_sets_are_in_one_order():
         (SetPolicy("new", ("shop",)), "the policy says nothing"),
         (SetPolicy("new", selector="all", title="x"), "the policy says nothing"),
         (SetPolicy("new", ("shop", "shop"), registries=("a",)), 'list "shop" twice'),
-        (SetPolicy("new", ("shop",), required_labels=("A",)), '"A" is not a label name'),
+        (SetPolicy("new", ("shop",), required_labels=("A/a",)), '"A/a" is not a label key'),
         (SetPolicy("new", ("shop",), required_labels=("a", "a")), 'list "a" twice'),
         (SetPolicy("new", ("shop",), registries=("a", "a")), 'the registries list "a" twice'),
         (SetPolicy("new", ("shop",), registries=("https://a",)), "is not a registry"),

@@ -211,6 +211,7 @@ def test_everything_is_as_it_was():
         CreateGroup("/geo/mx"),
         MoveGroup("/geo/us/tx", "/geo/mx"),
         RetireCluster("austin-2"),
+        DeclareLabel("fresh", LabelType.BOOLEAN),
         RegisterCluster("mx-1", labels={"fresh": True}, groups=("/geo/mx/tx",)),
         SaveSelector("texas", "/geo/mx and fresh = true"),
         DeleteGroup("/devices/grill", cascade=True),
@@ -297,7 +298,9 @@ def as_text(story):
         UpdateCluster("york-1", labels={"lanes": None}),
         RemoveLabel("lanes"),
     )
-    story.give(UpdateCluster("york-1", labels={"lanes": "two"}))
+    story.give(
+        DeclareLabel("lanes", LabelType.TEXT), UpdateCluster("york-1", labels={"lanes": "two"})
+    )
 
 
 def test_a_cluster_does_not_come_back_with_a_value_of_another_type():

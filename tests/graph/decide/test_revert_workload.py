@@ -17,7 +17,6 @@ from graph.model.command import (
     RemoveLabel,
     Revert,
     SaveSelector,
-    UpdateCluster,
     UpdateHierarchy,
 )
 from graph.model.errors import Conflict, Rejected
@@ -173,7 +172,7 @@ def test_an_application_whose_label_is_gone_or_of_another_type_stays_away(story:
     story.give(DeleteApplication("one"), DeleteApplication("two"), RemoveLabel("zone"))
     one, two = (Ref(Kind.APPLICATION, name) for name in ("one", "two"))
     assert story.copy().revert(one) == ("application one: label_key:zone is gone",)
-    story.give(UpdateCluster("york-1", labels={"zone": 3}))
+    story.give(DeclareLabel("zone", LabelType.NUMBER))
     assert story.revert(one) == ()
     assert story.revert(two) == ("application two: label zone has another type now",)
 

@@ -101,7 +101,7 @@ HOST = FieldTarget("Ingress/pos", "/spec/rules/0/host")
         ((LateBound("a", "{size"),), "the source of a cannot be read"),
         ((LateBound("a", "{}"),), "the source of a cannot be read"),
         ((LateBound("a", "{{size}}"),), "the source of a cannot be read"),
-        ((LateBound("a", "{Size}"),), "the source of a cannot be read"),
+        ((LateBound("a", "{si ze}"),), "the source of a cannot be read"),
         ((LateBound("a", "x\ny"),), "the source of a holds the character"),
         ((LateBound("a", "x" * 201),), "the source of a has 201 characters"),
         ((LateBound("a", "", (FieldTarget("pos", "/a"),)),), "not an object of a manifest"),

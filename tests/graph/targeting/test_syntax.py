@@ -7,16 +7,32 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from changes import random_changes, random_fleet, random_selector
 from graph.model.change import Change
-from graph.model.inventory import SavedSelector
+from graph.model.inventory import LabelKey, LabelType, SavedSelector
 from graph.model.names import GroupNumber, Revision
-from graph.model.selector import And, Comparison, Except, LabelIs, Matching, Not, Or, Selector
+from graph.model.selector import (
+    And,
+    Comparison,
+    Except,
+    HasLabel,
+    LabelIn,
+    LabelIs,
+    Matching,
+    Not,
+    Or,
+    Selector,
+)
 from graph.model.view import group_at
+from graph.targeting.complete import complete
 from graph.targeting.normal import normal
 from graph.targeting.parser import parse
+from graph.targeting.structured import from_structured, to_structured
 from graph.targeting.syntax import to_text
+from kubernetes_names import label_keys
 from twin import Twin
 
 FLEETS = 40
@@ -163,3 +179,49 @@ def test_a_pattern_that_a_move_made_too_deep_for_any_group_is_still_read_back(tw
     assert base is not None
     tree = Matching(GroupNumber(base), ("*",) * 31)
     assert parse(to_text(tree, twin), twin) == tree
+
+
+@given(label_keys, st.sampled_from(("x", "or", "a/b", "large", "")))
+def test_any_label_key_of_kubernetes_is_read_back_from_its_canonical_text(
+    key: str, value: str
+) -> None:
+    twin = Twin.of([LabelKey(key, LabelType.TEXT)])
+    clauses = (
+        LabelIs(key, Comparison.EQ, value),
+        LabelIn(key, (value, "y")),
+        HasLabel(key),
+    )
+    for tree in (*clauses, Not(clauses[0]), And(clauses), Or(clauses), Except(*clauses[:2])):
+        text = to_text(tree, twin)
+        assert parse(text, twin) == tree
+        assert from_structured(to_structured(tree, twin), twin) == tree
+    offered = [each.insert for each in complete("has ", 4, twin)]
+    assert offered == [to_text(HasLabel(key), twin).removeprefix("has ")]
+    assert [each.insert for each in complete(f'has "{key[:-1]}', 4 + len(key), twin)] == [
+        f'"{key}"'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "written"),
+    [
+        ("need_gpu", "need_gpu"),
+        ("ENVIRONMENT", "ENVIRONMENT"),
+        ("example.com/size", "example.com/size"),
+        ("app.kubernetes.io/name", "app.kubernetes.io/name"),
+        ("example.com/and", "example.com/and"),
+        ("AND", '"AND"'),
+        ("In", '"In"'),
+        ("not/safe", '"not/safe"'),
+        ("9/9", "9/9"),
+    ],
+)
+def test_a_key_is_bare_unless_a_keyword_could_be_read_in_it(key: str, written: str) -> None:
+    twin = Twin.of([LabelKey(key, LabelType.TEXT)])
+    assert to_text(parse(f'has "{key}"', twin), twin) == f"has {written}"
+    assert parse(f"{written}=x and {written} in(x,y)", twin)
+
+
+def test_a_keyword_right_before_a_path_is_no_prefix_of_a_key(twin: Twin) -> None:
+    assert parse("not/geo/us", twin) == parse("not /geo/us", twin)
+    assert parse("only/geo/us or/devices", twin) == parse("only /geo/us or /devices", twin)

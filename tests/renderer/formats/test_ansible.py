@@ -33,8 +33,16 @@ from renderer.settings import FormatSettings
 
 HOST = "kiosk-0001"
 VALUES: dict[str, Value] = {"text": dict(AWKWARD), "shop": {"open": True}, **STRUCTURED}
-LATE: dict[str, Value] = {"shop.host": AWKWARD["jinja"], "store": "00042", "all": dict(AWKWARD)}
-COMPOSED = VALUES | {"shop": {"open": True, "host": AWKWARD["jinja"]}}
+LATE: dict[str, Value] = {
+    "shop.host": AWKWARD["jinja"],
+    "store": "00042",
+    "all": dict(AWKWARD),
+    r"app\.properties.LOG_LEVEL": "debug",
+}
+COMPOSED = VALUES | {
+    "shop": {"open": True, "host": AWKWARD["jinja"]},
+    "app.properties": {"LOG_LEVEL": "debug"},
+}
 RECORD = """\
 - name: Write down what was given
   ansible.builtin.copy:

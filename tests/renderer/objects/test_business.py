@@ -1,9 +1,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
 
+from graph.decide.fields import WORKLOAD_PREFIX_LENGTH_MAX, check_workload_label
+from graph.model.errors import Invalid
+from graph.model.names import check_label_key
 from graph.model.workload import Application, Namespace
-from renderer.objects.business import labels_of, labels_of_namespace
+from kubernetes_names import label_keys
+from renderer.objects.business import labels_of, labels_of_namespace, rendered_key
 
 KEY = "1f3a9c02d4b5e6f7"
 
@@ -45,3 +50,20 @@ def test_an_application_without_an_owner_is_its_namespaces_owners():
 
 def test_what_is_not_said_is_left_out():
     assert labels_of_namespace(Namespace("dining")) == ({"trellis.dev/namespace": "dining"}, {})
+
+
+@given(label_keys, label_keys)
+def test_labels_that_people_gave_stand_below_our_domain_and_never_meet(one: str, other: str):
+    found = rendered_key(one)
+    assert check_label_key(found) == found
+    prefix = found.partition("/")[0]
+    assert prefix == "label.trellis.dev" or prefix.endswith(".label.trellis.dev")
+    assert (found == rendered_key(other)) is (one == other)
+
+
+def test_the_longest_prefix_of_a_label_still_fits():
+    parts = ("a" * 63, "b" * 63, "c" * 63)
+    prefix = ".".join((*parts, "d" * (WORKLOAD_PREFIX_LENGTH_MAX - 3 * 64)))
+    assert check_label_key(rendered_key(check_workload_label(f"{prefix}/x")))
+    with pytest.raises(Invalid, match="is not a label key"):
+        check_workload_label(f"{prefix}d/x")

@@ -28,7 +28,9 @@ POS = Application(
     "shop",
     late_bound=(
         LateBound("host", fields=(FieldTarget("ConfigMap/settings", "/data/host"),)),
-        LateBound("it.odd", fields=(FieldTarget("ConfigMap/set.tings", "/it's~1{a:\"%s\"}/'"),)),
+        LateBound(
+            r"it\.s.odd", fields=(FieldTarget("ConfigMap/set.tings", "/it's~1{a:\"%s\"}/'"),)
+        ),
         LateBound(
             "store",
             fields=(
@@ -47,7 +49,7 @@ VALUES = st.recursive(
     lambda each: st.lists(each, max_size=3) | st.dictionaries(TEXTS, each, max_size=3),
     max_leaves=5,
 )
-LATE = st.dictionaries(st.sampled_from(["host", "it.odd", "store", "unused"]), VALUES)
+LATE = st.dictionaries(st.sampled_from(["host", r"it\.s.odd", "store", "unused"]), VALUES)
 TAKER = Taker(kind="Profile", pointer="/spec/it's")
 FORMATS = (
     *(Flux(SETTINGS), ArgoCD(SETTINGS), Kustomize(), Ansible()),
