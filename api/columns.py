@@ -28,6 +28,8 @@ class Column:
     ``graph.model.view.Column``."""
     named: bool = False
     """Whether a cell is a member of an enum, which travels by its name."""
+    identifies: bool = False
+    """Whether it is a global id: then ``read`` takes the ``id_suffix`` of its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Rows:
     """Makes the object of one of them, for whoever goes through them one by one."""
     kept: bool = True
     """Whether an encoded row may be remembered by its number."""
+    id_suffix: str = ""
+    """What the ids in the rows end with; see ``api.schema.ref``."""
 
     def __iter__(self) -> Iterator[Any]:
         return (self.row(number) for number in self.numbers)

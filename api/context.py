@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from secrets import token_hex
 
 from api.caller.identity import Identified
 from api.settings import ApiSettings
 from graph.access import Access
 from graph.effective.reading import Reading
-from graph.engine import Engine
+from graph.engine import Engine, Preview
 from graph.index.snapshot import Snapshot
 from graph.model.access import Actor
 from graph.model.errors import Invalid
@@ -26,6 +27,20 @@ def _nothing_imagined() -> dict[int, Reading]:
 
 
 @dataclass(slots=True)
+class Usage:
+    """What a request has read so far, whichever of its views it was read from."""
+
+    earlier: set[Revision | datetime] = field(default_factory=_nothing_earlier)
+    """What it has read as of, but for the newest; there is a bound on how many."""
+    tree_rows: int = 0
+    """Rows of the trees it has read; there is a bound on them all."""
+    fresh: bool = False
+    """Whether the answer read something that is not of the revision alone, as an age."""
+    imagined: dict[int, Reading] = field(default_factory=_nothing_imagined)
+    """What would run where in views of a preview, which are of no revision, by the view's id."""
+
+
+@dataclass(slots=True)
 class Context:
     """One request. Make it with ``pin``; resolvers read the fleet through ``seen`` alone."""
 
@@ -37,16 +52,9 @@ class Context:
     """The newest view when the request began."""
     seen: FleetView
     """What of ``view`` the actor may see."""
-    earlier: set[Revision | datetime] = field(default_factory=_nothing_earlier)
-    """What this request has read as of, but for the newest; there is a bound on how many."""
-    tree_rows: int = 0
-    """Rows of the trees it has read; there is a bound on them all."""
-    fresh: bool = False
-    """Whether the answer read something that is not of the revision alone, as an age."""
-    imagined: dict[int, Reading] = field(default_factory=_nothing_imagined)
-    """What would run where in views of a preview, which are of no revision, by the view's id."""
-    behind: Revision | None = None
-    """A revision this process has not reached yet, and which the request asked for."""
+    id_suffix: str = ""
+    """What the ids of objects end with that are read through it: nothing for those of today."""
+    usage: Usage = field(default_factory=Usage)
 
     @staticmethod
     def pin(
@@ -73,23 +81,33 @@ class Context:
         """What the actor may see of an earlier view; a request reads few distinct ones."""
         if when == self.view.cursor.revision:
             return self.seen
-        if when not in self.earlier:
-            if len(self.earlier) >= self.settings.as_of_max:
+        earlier = self.usage.earlier
+        if when not in earlier:
+            if len(earlier) >= self.settings.as_of_max:
                 raise Invalid(
                     f"the request reads more than {self.settings.as_of_max:,} earlier revisions",
                     hint="ask for them in several requests",
                 )
-            self.earlier.add(when)  # before waiting: other fields of the request ask meanwhile
+            earlier.add(when)  # before waiting: other fields of the request ask meanwhile
         return self.engine.seen(self.access, await self.engine.as_of(when))
+
+    def showing(self, revision: Revision) -> Context:
+        """The same request, for objects as they are at ``revision``, whatever comes after it."""
+        return replace(self, id_suffix=f"@{revision}")
+
+    def imagining(self, preview: Preview) -> Context:
+        """The same request, for the objects of a preview as they would be."""
+        self.usage.imagined[id(preview.after)] = preview.reading
+        return replace(self, id_suffix=f"@{preview.base.revision}+{token_hex(8)}")
 
     async def reading(self, view: FleetView) -> Reading:
         """What runs where in ``view``, as far as it shows that."""
-        return self.imagined.get(id(view)) or await self.engine.reading(view)
+        return self.usage.imagined.get(id(view)) or await self.engine.reading(view)
 
     def count_tree_rows(self, rows: int) -> None:
         """Refuse trees that together have more rows than one request may read."""
-        self.tree_rows += rows
-        if self.tree_rows > self.settings.tree_rows_max:
+        self.usage.tree_rows += rows
+        if self.usage.tree_rows > self.settings.tree_rows_max:
             raise Invalid(
                 f"the trees of the request have more than {self.settings.tree_rows_max:,} rows",
                 hint="choose a deeper root, a smaller depth or a narrower selector",
@@ -97,5 +115,5 @@ class Context:
 
     def begin(self) -> None:
         """The answer is made from its beginning, perhaps not for the first time."""
-        self.earlier.clear()
-        self.tree_rows = 0
+        self.usage.earlier.clear()
+        self.usage.tree_rows = 0

@@ -24,6 +24,7 @@ from graph.access import Access
 from graph.engine import Engine
 from graph.index.snapshot import Snapshot
 from graph.model.errors import Invalid, TrellisError
+from graph.model.names import Revision
 
 BATCH_FIELDS = frozenset({"apply", "preview"})
 """What a request may be as long as a batch for."""
@@ -128,12 +129,10 @@ class Operations:
         answer = await self._run(prepared, context)
         if not answer.errors:
             return _good(prepared.operation, answer, context)
-        # a page's cursor may be of a revision that is on its way here; what was changed is changed
-        if prepared.kind is OperationType.QUERY and (ahead := _ahead(answer)) is not None:
+        # it may need a revision that is on its way here; what was changed is changed
+        if prepared.kind is OperationType.QUERY and (needed := _needed(answer)) is not None:
             try:
-                await self._engine.at_least(
-                    ahead.place.revision, timeout_seconds=self._settings.at_least_seconds
-                )
+                await self._engine.at_least(needed, timeout_seconds=self._settings.at_least_seconds)
             except TrellisError:
                 pass
             else:
@@ -170,12 +169,12 @@ def _outcome(operation: Operation, answer: Answer, context: Context) -> Outcome:
 
 
 def _good(operation: Operation, answer: Answer, context: Context) -> Outcome:
-    repeatable = operation.kind is OperationType.QUERY and not context.fresh
+    repeatable = operation.kind is OperationType.QUERY and not context.usage.fresh
     view = context.view if repeatable else None
     return Outcome({"data": answer.data}, OK, operation.kind_name, operation.name, True, view)
 
 
-def _ahead(answer: Answer) -> Ahead | None:
-    """The first error that says that this process is not as far as a cursor."""
+def _needed(answer: Answer) -> Revision | None:
+    """The newest of the revisions this process has not reached and the request needs, if any."""
     causes = (error.original_error for error in answer.errors)
-    return next((cause for cause in causes if isinstance(cause, Ahead)), None)
+    return max((each.revision for each in causes if isinstance(each, Ahead)), default=None)

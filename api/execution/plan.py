@@ -337,9 +337,15 @@ class Planner:
             columns.append(column)
             readers.append(self._arguments(field, definition, fields[0]))
         table = Table(tuple(asked), tuple(columns))
+        ids = [
+            at for at, each in enumerate(columns) if isinstance(each, Column) and each.identifies
+        ]
 
         def build(rows: Rows, run: Run) -> list[Any]:
-            arguments = [read(run.variables) for read in readers]
+            arguments: list[Mapping[str, Any]] = [read(run.variables) for read in readers]
+            if rows.id_suffix:
+                for position in ids:
+                    arguments[position] = {"id_suffix": rows.id_suffix}
 
             def fresh(numbers: Sequence[Any]) -> list[dict[str, Any]]:
                 return table.rows(rows.view, numbers, arguments)

@@ -9,6 +9,7 @@ import strawberry
 from api.schema.effective import Amounts, amounts_of
 from api.schema.listing import LISTED, LISTED_MAX, First, behind, checked_first
 from api.schema.names import GroupPath, Name
+from api.schema.ref import without_suffix
 from graph.effective import report as core
 from graph.model.view import FleetView
 
@@ -92,6 +93,7 @@ class Chargeback:
     """The charge-back report."""
 
     found: strawberry.Private[list[core.ChargebackRow]]
+    id_suffix: strawberry.Private[str]
 
     @strawberry.field(description="How many rows there are in all.")
     def row_count(self) -> int:
@@ -108,10 +110,11 @@ class Chargeback:
     ) -> list[ChargebackRow]:
         """The report, a part at a time."""
         count = checked_first(first, LISTED_MAX, "rows")
+        after = None if after is None else strawberry.ID(without_suffix(after))
         shown = behind(self.found, after, lambda row: row.key)
         return [
             ChargebackRow(
-                id=strawberry.ID(row.key),
+                id=strawberry.ID(f"{row.key}{self.id_suffix}"),
                 cost_center=row.cost_center,
                 namespace=Name(row.namespace),
                 group=GroupPath(row.path),

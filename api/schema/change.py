@@ -11,6 +11,7 @@ import strawberry
 from api.schema.field_change import FieldChange, field_changes, group_path
 from api.schema.listing import LISTED, First, behind, checked_first
 from api.schema.names import Cursor, GroupPath, Instant, Revision
+from api.schema.ref import without_suffix
 from graph.describe import describe
 from graph.model.change import Change as CoreChange
 from graph.model.change import Changeset as CoreChangeset
@@ -64,9 +65,18 @@ class Change:
 
     view: strawberry.Private[FleetView]
     change: strawberry.Private[CoreChange]
+    id_suffix: strawberry.Private[str]
 
-    @strawberry.field(description="The object's global id.")
+    @strawberry.field(
+        description="Which change: the id of the object at the revision that made it. `node` reads"
+        " the object there, as the change left it."
+    )
     def id(self) -> strawberry.ID:
+        """Which change of which object."""
+        return strawberry.ID(f"{self.change.ref}{self.id_suffix}")
+
+    @strawberry.field(description="The object's global id; `node` reads it as it is today.")
+    def object_id(self) -> strawberry.ID:
         """Which object."""
         return strawberry.ID(str(self.change.ref))
 
@@ -117,12 +127,18 @@ class Change:
 
 
 def changes_of(
-    view: FleetView, changes: Sequence[CoreChange], first: int, after: str | None
+    view: FleetView, changes: Sequence[CoreChange], id_suffix: str, first: int, after: str | None
 ) -> list[Change]:
     """A part of ``changes``, which have a fixed order."""
     count = checked_first(first, CHANGES_MAX, "changes")
-    shown = behind(changes, after, lambda change: str(change.ref))[:count]
-    return [Change(view=view, change=each) for each in shown]
+    shown = behind_object(changes, after)[:count]
+    return [Change(view=view, change=each, id_suffix=id_suffix) for each in shown]
+
+
+def behind_object(changes: Sequence[CoreChange], after: str | None) -> Sequence[CoreChange]:
+    """The changes behind that of the object whose id is ``after``, whatever it is read at."""
+    after = None if after is None else without_suffix(after)
+    return behind(changes, after, lambda change: str(change.ref))
 
 
 @strawberry.type(description="One revision: who, when, why, and what changed.")
@@ -173,4 +189,5 @@ class Changeset:
     @strawberry.field(description="What changed, in a fixed order.")
     def changes(self, first: First = LISTED, after: AfterId = None) -> list[Change]:
         """The changes."""
-        return changes_of(self.view, self.changeset.changes, first, after)
+        suffix = f"@{self.changeset.revision}"
+        return changes_of(self.view, self.changeset.changes, suffix, first, after)

@@ -77,7 +77,8 @@ class Configuration:
         """Problems of schema and order."""
         placement = self.reading.placement(self.application)
         problems = placement.problems.get(self.found.names, ())
-        return obstacles_of(problem_told(each, self.reading) for each in problems)
+        found = (problem_told(each, self.reading) for each in problems)
+        return obstacles_of(found, self.context.id_suffix)
 
     def _told(self) -> Told:
         stack = self.reading.state.definitions[self.application].stack

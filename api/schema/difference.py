@@ -11,7 +11,6 @@ from api.schema.listing import First, checked_first
 from api.schema.names import Revision
 from api.schema.page import PAGE, After, Asked, ClusterConnection
 from graph.difference import Diff
-from graph.model.cluster_set import ClusterSet
 from graph.model.selector import Selector
 from graph.model.view import FleetView
 from graph.page import Order
@@ -42,12 +41,15 @@ class SetDiff:
     @strawberry.field(description="Clusters in the set now that were not in it.")
     def gained(self, first: First = PAGE, after: After = None) -> ClusterConnection:
         """What came."""
-        return self._page(self.diff.gained, self.later, first, after)
+        asked = Asked(self.context, self.later, self.diff.gained, first, Order.NAME, after)
+        return ClusterConnection(asked=asked)
 
     @strawberry.field(description="Clusters that were in the set, as they were, and are not now.")
     def lost(self, first: First = PAGE, after: After = None) -> ClusterConnection:
         """What went."""
-        return self._page(self.diff.lost, self.earlier, first, after)
+        context = self.context.showing(self.diff.before)
+        asked = Asked(context, self.earlier, self.diff.lost, first, Order.NAME, after)
+        return ClusterConnection(asked=asked)
 
     @strawberry.field(
         description="The changesets that can have moved the set, newest first: they touched a"
@@ -63,12 +65,6 @@ class SetDiff:
     def complete(self) -> bool:
         """Whether nothing was left out."""
         return self.diff.complete
-
-    def _page(
-        self, chosen: ClusterSet, view: FleetView, first: int, after: str | None
-    ) -> ClusterConnection:
-        asked = Asked(self.context, view, chosen, first, Order.NAME, after)
-        return ClusterConnection(asked=asked)
 
 
 async def diff_of(

@@ -77,6 +77,7 @@ class ApplicationOnCluster:
     """A line of what runs on a cluster."""
 
     found: strawberry.Private[core.ApplicationOn]
+    id_suffix: strawberry.Private[str]
 
     @strawberry.field(description="The application.")
     def name(self) -> Name:
@@ -96,7 +97,7 @@ class ApplicationOnCluster:
     @strawberry.field(description="What is in its way; none where it is effective.")
     def obstacles(self) -> list[Obstacle]:
         """Why not."""
-        return obstacles_of(self.found.obstacles())
+        return obstacles_of(self.found.obstacles(), self.id_suffix)
 
     @strawberry.field(
         description="The key of its configuration there, which names its overlay; null where it is"
@@ -143,13 +144,14 @@ class ClusterWorkload:
 
     reading: strawberry.Private[Reading]
     cluster: strawberry.Private[ClusterNumber]
+    id_suffix: strawberry.Private[str]
 
     @strawberry.field(description="The namespaces with an application assigned to it, by name.")
     def namespaces(self) -> list[NamespaceOnCluster]:
         """The namespaces."""
         found: dict[str, list[ApplicationOnCluster]] = {}
         for each in core.applications_on(self.reading, self.cluster):
-            found.setdefault(each.namespace, []).append(ApplicationOnCluster(found=each))
+            found.setdefault(each.namespace, []).append(self._shown(each))
         return [
             NamespaceOnCluster(name=Name(name), applications=found[name]) for name in sorted(found)
         ]
@@ -171,7 +173,7 @@ class ClusterWorkload:
         others = status is WorkloadStatus.UNASSIGNED
         listed = core.applications_off if others else core.applications_on
         found = [
-            ApplicationOnCluster(found=each)
+            self._shown(each)
             for each in listed(self.reading, self.cluster)
             if (status is None or each.status.value == str(status.value))
             and (after is None or each.name > after)
@@ -184,7 +186,7 @@ class ClusterWorkload:
     ) -> ApplicationOnCluster | None:
         """An application by name."""
         found = core.application_on(self.reading, name, self.cluster)
-        return None if found is None else ApplicationOnCluster(found=found)
+        return None if found is None else self._shown(found)
 
     @strawberry.field(
         description="What the applications placed on it ask for together, of those you may see."
@@ -202,6 +204,9 @@ class ClusterWorkload:
     def settings(self) -> list[LayeredValue]:
         """What fleet layers say."""
         return leaves_of(core.settings_on(self.reading, self.cluster).leaves)
+
+    def _shown(self, found: core.ApplicationOn) -> ApplicationOnCluster:
+        return ApplicationOnCluster(found=found, id_suffix=self.id_suffix)
 
 
 @strawberry.type(description="What reaches a cluster by its selector; of what you may see.")
@@ -245,7 +250,8 @@ class Hosting(Recorded):
     @strawberry.field(description="What runs on it, with which values, and what is in the way.")
     async def effective(self) -> ClusterWorkload:
         """Its effective state."""
-        return ClusterWorkload(reading=await self.context.reading(self.view), cluster=self.number)
+        reading, suffix = await self.context.reading(self.view), self.context.id_suffix
+        return ClusterWorkload(reading=reading, cluster=self.number, id_suffix=suffix)
 
     @strawberry.field(description="What reaches it: assignments, prohibitions, layers, policies.")
     async def reached_by(self) -> ReachedBy:
@@ -277,13 +283,13 @@ def late_of(late: LateValue) -> LateBoundValue:
     )
 
 
-def obstacles_of(obstacles: Iterable[CoreObstacle]) -> list[Obstacle]:
-    """Obstacles of the core as they travel."""
+def obstacles_of(obstacles: Iterable[CoreObstacle], id_suffix: str) -> list[Obstacle]:
+    """Obstacles of the core as they travel, for objects whose ids end with ``id_suffix``."""
     return [
         Obstacle(
             kind=ObstacleKind(each.kind.value),
             message=each.message,
-            about=[strawberry.ID(str(ref)) for ref in each.about],
+            about=[strawberry.ID(f"{ref}{id_suffix}") for ref in each.about],
         )
         for each in obstacles
     ]

@@ -152,8 +152,8 @@ def _title(view: FleetView, number: GroupNumber) -> str:
     return group.title
 
 
-def _ids(_: object, rows: Sequence[CoreTreeRow]) -> list[str]:
-    return [f"{Kind.GROUP}:{row.number}" for row in rows]
+def _ids(_: object, rows: Sequence[CoreTreeRow], *, id_suffix: str = "") -> list[str]:
+    return [f"{Kind.GROUP}:{row.number}{id_suffix}" for row in rows]
 
 
 def _paths(_: object, rows: Sequence[CoreTreeRow]) -> list[str]:
@@ -180,13 +180,17 @@ def _shares(_: object, rows: Sequence[CoreTreeRow]) -> list[float]:
 class TreeRow:
     """A line of a tree. Trees are long, so every field is a column."""
 
+    context: strawberry.Private[Context]
     view: strawberry.Private[FleetView]
     row: strawberry.Private[CoreTreeRow]
 
-    @strawberry.field(description="The group's global id.", metadata={COLUMN: Column(_ids)})
-    def id(self) -> strawberry.ID:
+    @strawberry.field(
+        description="The group's global id. The row has none: its count depends on what was asked.",
+        metadata={COLUMN: Column(_ids, identifies=True)},
+    )
+    def group_id(self) -> strawberry.ID:
         """Which group."""
-        return strawberry.ID(_ids(None, [self.row])[0])
+        return strawberry.ID(_ids(None, [self.row], id_suffix=self.context.id_suffix)[0])
 
     @strawberry.field(description="Where the group is.", metadata={COLUMN: Column(_paths)})
     def path(self) -> GroupPath:
@@ -218,14 +222,15 @@ class TreeRow:
         return self.row.share
 
 
-def tree_rows(view: FleetView, rows: Sequence[CoreTreeRow]) -> list[TreeRow]:
+def tree_rows(context: Context, view: FleetView, rows: Sequence[CoreTreeRow]) -> list[TreeRow]:
     """The lines of a tree, for the executor to read column by column."""
-    made = Rows(view, rows, partial(_tree_row, view), kept=False)
+    make = partial(_tree_row, context, view)
+    made = Rows(view, rows, make, kept=False, id_suffix=context.id_suffix)
     return made  # type: ignore[return-value]  # a list to whoever reads it
 
 
-def _tree_row(view: FleetView, row: CoreTreeRow) -> TreeRow:
-    return TreeRow(view=view, row=row)
+def _tree_row(context: Context, view: FleetView, row: CoreTreeRow) -> TreeRow:
+    return TreeRow(context=context, view=view, row=row)
 
 
 @strawberry.type(description="Counts of two dimensions at once.")

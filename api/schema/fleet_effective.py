@@ -18,6 +18,7 @@ from api.schema.inventory_columns import missing_name
 from api.schema.listing import LISTED, LISTED_MAX, AfterName, First, behind, checked_first
 from api.schema.names import GroupPath, Name
 from api.schema.placement import BlockedClusters
+from api.schema.ref import without_suffix
 from api.schema.selector import SelectorInput, read_selector
 from api.schema.workload_explanation import WorkloadExplanation
 from graph.composition.problem import Reason
@@ -108,7 +109,8 @@ class FleetEffective(FleetWorkload):
     async def chargeback(self, by: By) -> Chargeback | None:
         """The charge-back report."""
         group, reading = self._group(by), await self._reading()
-        return Chargeback(found=await asyncio.to_thread(lambda: list(chargeback(reading, group))))
+        found = await asyncio.to_thread(lambda: list(chargeback(reading, group)))
+        return Chargeback(found=found, id_suffix=self.context.id_suffix)
 
     @strawberry.field(description="The policies that are broken, by whom and how, by policy.")
     def policy_breaches(
@@ -122,12 +124,13 @@ class FleetEffective(FleetWorkload):
         """The breaches."""
         count = checked_first(first, LISTED_MAX, "breaches")
         found = breaches(self.view)
-        shown = found if after is None else behind(list(found), after, _id)
+        shown = found if after is None else behind(list(found), without_suffix(after), _id)
+        suffix = self.context.id_suffix
         return [
             PolicyBreach(
-                id=strawberry.ID(_id(each)),
+                id=strawberry.ID(f"{_id(each)}{suffix}"),
                 policy=Name(each.policy),
-                governed=strawberry.ID(str(each.governed)),
+                governed=strawberry.ID(f"{each.governed}{suffix}"),
                 rule=each.rule,
                 message=str(each),
             )

@@ -10,7 +10,7 @@ from api.context import Context
 from api.schema.change import Change
 from api.schema.listing import First, checked_first
 from api.schema.names import Instant, Revision
-from api.schema.ref import Node
+from api.schema.ref import ID, Node
 from graph.model.view import FleetView
 from graph.record import HistoryLine as CoreHistoryLine
 
@@ -54,7 +54,8 @@ class HistoryLine:
     @strawberry.field(description="The object before and after.")
     def change(self) -> Change:
         """What changed."""
-        return Change(view=self.view, change=self.line.change)
+        suffix = f"@{self.line.revision}"
+        return Change(view=self.view, change=self.line.change, id_suffix=suffix)
 
 
 @strawberry.type(description="An object of the record.")
@@ -63,6 +64,11 @@ class Recorded(Node):
 
     context: strawberry.Private[Context]
     view: strawberry.Private[FleetView]
+
+    @strawberry.field(description=ID)
+    def id(self) -> strawberry.ID:
+        """The global id."""
+        return strawberry.ID(f"{self.ref()}{self.context.id_suffix}")
 
     @strawberry.field(
         description="What happened to it up to the revision it is read at, newest first."

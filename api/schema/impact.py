@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import strawberry
@@ -11,42 +10,17 @@ from api.context import Context
 from api.problems import told_path
 from api.schema.change import AfterId, Change, changes_of
 from api.schema.command import ApplyInput
+from api.schema.dry_run import DryRun
 from api.schema.errors import Conflict, Denied, Invalid, NotFound, Rejected, Unavailable
 from api.schema.failure import failure_of
 from api.schema.listing import LISTED, First
 from api.schema.names import Name, Revision, RevisionOrTime
-from api.schema.page import PAGE, After, Asked, ClusterConnection
+from api.schema.page import PAGE, After, ClusterConnection
 from api.schema.revert import RevertScope, plan
 from api.schema.workload_impact import Moving, WorkloadImpact
-from graph.engine import Preview as CorePreview
 from graph.impact import SetMove
-from graph.model.cluster_set import ClusterSet
 from graph.model.command import Batch
 from graph.model.errors import TrellisError
-from graph.model.view import FleetView
-from graph.page import Order
-
-
-@dataclass(frozen=True, slots=True)
-class DryRun:
-    """What the core computed, and for whom."""
-
-    context: Context
-    found: CorePreview
-
-    def coming(self, chosen: ClusterSet, first: int, after: str | None) -> ClusterConnection:
-        """Clusters as they would be, a page at a time."""
-        return self._page(self.found.after, chosen, first, after)
-
-    def going(self, chosen: ClusterSet, first: int, after: str | None) -> ClusterConnection:
-        """Clusters as they are, a page at a time."""
-        return self._page(self.found.before, chosen, first, after)
-
-    def _page(
-        self, view: FleetView, chosen: ClusterSet, first: int, after: str | None
-    ) -> ClusterConnection:
-        asked = Asked(self.context, view, chosen, first, Order.NAME, after)
-        return ClusterConnection(asked=asked)
 
 
 @strawberry.type(description="A saved selector whose answer would differ.")
@@ -111,7 +85,7 @@ class Impact:
     @strawberry.field(description="What would differ in what runs.")
     def workload(self) -> WorkloadImpact:
         """The consequences for applications."""
-        return WorkloadImpact(moving=Moving(self.run.context, self.run.found))
+        return WorkloadImpact(moving=Moving(self.run))
 
     @strawberry.field(description="The saved selectors whose answer would differ, by name.")
     def moves(self) -> list[SelectorMove]:
@@ -142,7 +116,8 @@ class Preview:
     @strawberry.field(description="What would change, in a fixed order.")
     def changes(self, first: First = LISTED, after: AfterId = None) -> list[Change]:
         """The changes."""
-        return changes_of(self.run.found.after, self.run.found.changes, first, after)
+        found, suffix = self.run.found, self.run.then.id_suffix
+        return changes_of(found.after, found.changes, suffix, first, after)
 
     @strawberry.field(description="What would differ for those who rely on the fleet.")
     def impact(self) -> Impact:
@@ -200,5 +175,4 @@ async def preview_revert(context: Context, to: RevisionOrTime, scope: RevertScop
 
 async def _run(context: Context, batch: Batch, left: tuple[str, ...] = ()) -> Preview:
     found = await context.engine.preview(batch, context.actor)
-    context.imagined[id(found.after)] = found.reading
-    return Preview(run=DryRun(context, found), left=list(left))
+    return Preview(run=DryRun.of(context, found), left=list(left))

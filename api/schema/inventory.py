@@ -22,6 +22,7 @@ from api.schema.inventory_enums import ClusterKind, Mode, Reconciler
 from api.schema.label import Label
 from api.schema.listing import LISTED, LISTED_MAX, AfterName, First, checked_first
 from api.schema.names import GroupPath, LabelValue, Name, Revision
+from api.schema.ref import ID
 from graph.model import inventory as core
 from graph.model.errors import TrellisError
 from graph.model.names import GroupNumber
@@ -60,13 +61,11 @@ class Cluster(Hosting):
         """Which object this is."""
         return Ref(Kind.CLUSTER, self.number)
 
-    @strawberry.field(
-        description="The object's identity, for as long as it exists.",
-        metadata={COLUMN: columns.IDS},
-    )
+    @strawberry.field(description=ID, metadata={COLUMN: columns.IDS})
     def id(self) -> strawberry.ID:
         """The global id."""
-        return strawberry.ID(columns.ids(self.view, [self.number])[0])
+        suffix = self.context.id_suffix
+        return strawberry.ID(columns.ids(self.view, [self.number], id_suffix=suffix)[0])
 
     @strawberry.field(description="Its name, final.", metadata={COLUMN: columns.NAMES})
     def name(self) -> Name:

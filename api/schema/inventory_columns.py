@@ -16,9 +16,9 @@ from graph.targeting.missing import listing
 Numbers = Sequence[ClusterNumber]
 
 
-def ids(_: FleetView, numbers: Numbers) -> Sequence[str]:
+def ids(_: FleetView, numbers: Numbers, *, id_suffix: str = "") -> Sequence[str]:
     """Global ids."""
-    return [f"cluster:{number}" for number in numbers]
+    return [f"cluster:{number}{id_suffix}" for number in numbers]
 
 
 def names(view: FleetView, numbers: Numbers) -> Sequence[str]:
@@ -132,7 +132,7 @@ def _cells(
     return lambda view: pick(view.columns).chunks
 
 
-IDS = Column(ids)
+IDS = Column(ids, identifies=True)
 NAMES = Column(names, _cells(lambda columns: columns.name))
 TITLES = Column(titles, _cells(lambda columns: columns.title))
 KINDS = Column(kinds, _cells(lambda columns: columns.kind), named=True)

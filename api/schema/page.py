@@ -23,7 +23,7 @@ from api.schema.inventory import Cluster
 from graph.model.change import Cursor
 from graph.model.cluster_set import ClusterSet
 from graph.model.errors import Conflict, Invalid, Unavailable
-from graph.model.names import ClusterNumber
+from graph.model.names import ClusterNumber, Revision
 from graph.model.selector import Everything, Selector
 from graph.model.view import FleetView
 from graph.page import Order, Page
@@ -165,7 +165,8 @@ def rows_of(context: Context, view: FleetView, numbers: Sequence[ClusterNumber])
     """Clusters of ``view``, for the executor to read column by column."""
     head = numbers[0] if numbers else None
     make = partial(_cluster, context, view, head)
-    return Rows(view, numbers, make)  # type: ignore[return-value]  # a list to whoever reads it
+    made = Rows(view, numbers, make, id_suffix=context.id_suffix)
+    return made  # type: ignore[return-value]  # a list to whoever reads it
 
 
 def _cluster(
@@ -190,7 +191,7 @@ def _key(after: str, order: Order, view: FleetView) -> str | ClusterNumber:
     except (Base64Error, ValueError, Invalid):
         raise _no_cursor() from None
     if place.revision > view.cursor.revision:
-        raise Ahead(place)
+        raise Ahead(place.revision)
     if place.revision == view.cursor.revision and place.chain != view.cursor.chain[:16]:
         raise Conflict("the cursor is of another history", hint="begin again without `after`")
     if named != order:
@@ -206,14 +207,14 @@ def _key(after: str, order: Order, view: FleetView) -> str | ClusterNumber:
 
 
 class Ahead(Unavailable):
-    """The cursor is of a revision this process has not reached yet."""
+    """The request needs a revision this process has not reached yet."""
 
-    def __init__(self, place: Cursor) -> None:
+    def __init__(self, revision: Revision) -> None:
         super().__init__(
-            f"this process has not reached revision {place.revision:,} yet",
+            f"this process has not reached revision {revision:,} yet",
             hint="try again in a moment",
         )
-        self.place = place
+        self.revision = revision
 
 
 def _no_cursor() -> Invalid:

@@ -170,7 +170,7 @@ ForgetPublicationResult = Annotated[
 
 async def publications_of(context: Context, asked: CoreRevision) -> list[Publication]:
     """Every publication, seen from a revision. They change without one, so nothing is kept."""
-    context.fresh = True
+    context.usage.fresh = True
     found = await context.engine.publications()
     return [Publication(context=context, publication=each, asked=asked) for each in found]
 

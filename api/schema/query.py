@@ -19,17 +19,18 @@ from api.schema.label import LabelKey
 from api.schema.listing import First, checked_first
 from api.schema.log import ChangesetConnection, changesets
 from api.schema.names import Cursor, Name, Revision, RevisionOrTime
+from api.schema.page import Ahead
 from api.schema.publication import Publication, publications_of
 from api.schema.record import Record
-from api.schema.ref import Node, ref_from
+from api.schema.ref import Node, named_by, ref_from
 from api.schema.revert import RevertScope
 from api.schema.view import Fleet
 from api.schema.workload import object_of
-from graph.index.snapshot import Snapshot
 from graph.model import access, inventory
-from graph.model.errors import Invalid, Unavailable
+from graph.model.errors import Invalid, NotFound
 from graph.model.names import Revision as CoreRevision
-from graph.model.ref import Kind
+from graph.model.names import quoted
+from graph.model.ref import Kind, Ref
 from graph.model.view import FleetView, entity_of
 
 NODES_MAX = 1_000
@@ -63,15 +64,21 @@ class Query:
             return Fleet(context=context, view=context.seen)
         return _fleet(context, as_of, at_least)  # type: ignore[return-value]  # the executor awaits it
 
-    @strawberry.field(description="Any object by its global id; null if it is not there.")
-    def node(
+    @strawberry.field(
+        description="Any object by its global id, at the revision the id is of; null if it is not"
+        " there."
+    )
+    async def node(
         self, info: Info, id: Annotated[strawberry.ID, strawberry.argument(description="The id.")]
     ) -> Node | None:
         """One object."""
-        return node_of(info.context, info.context.seen, id)
+        return await _node(info.context, id)
 
-    @strawberry.field(description="Objects by their global ids, null where one is not there.")
-    def nodes(
+    @strawberry.field(
+        description="Objects by their global ids, each at the revision its id is of; null where one"
+        " is not there. As many earlier revisions as asOf may name in one request."
+    )
+    async def nodes(
         self,
         info: Info,
         ids: Annotated[list[strawberry.ID], strawberry.argument(description="The ids.")],
@@ -79,7 +86,7 @@ class Query:
         """Several objects, in the order asked for."""
         if len(ids) > NODES_MAX:
             raise Invalid(f"{len(ids):,} ids", hint=f"ask for at most {NODES_MAX:,}")
-        return [node_of(info.context, info.context.seen, each) for each in ids]
+        return [await _node(info.context, each) for each in ids]
 
     @strawberry.field(description="The change log, newest first.")
     async def changesets(
@@ -94,7 +101,9 @@ class Query:
         ] = None,
         touching: Annotated[
             strawberry.ID | None,
-            strawberry.argument(description="Only those that changed the object with this id."),
+            strawberry.argument(
+                description="Only those that changed the object with this id, of whatever revision."
+            ),
         ] = None,
     ) -> ChangesetConnection:
         """The log."""
@@ -108,7 +117,7 @@ class Query:
         input: Annotated[ApplyInput, strawberry.argument(description="The batch.")],
     ) -> PreviewResult:
         """A dry run."""
-        info.context.fresh = True
+        info.context.usage.fresh = True
         return await preview(info.context, input)
 
     @strawberry.field(
@@ -123,7 +132,7 @@ class Query:
         scope: Annotated[RevertScope, strawberry.argument(description="What is taken back.")],
     ) -> PreviewResult:
         """A dry run of a revert."""
-        info.context.fresh = True
+        info.context.usage.fresh = True
         return await preview_revert(info.context, to, scope)
 
     @strawberry.field(
@@ -169,8 +178,7 @@ class Query:
     ) -> list[Publication] | None:
         """Every publication, seen from a revision that is there or about to be."""
         context, asked = info.context, CoreRevision(revision)
-        if context.view.cursor.revision < asked:
-            await _reached(context, asked)
+        _need(context, asked)
         return await publications_of(context, asked)
 
     @strawberry.field(
@@ -179,42 +187,50 @@ class Query:
     )
     def record(self, info: Info) -> Record:
         """The record; nothing of it is kept."""
-        info.context.fresh = True
+        info.context.usage.fresh = True
         return Record(context=info.context)
 
     @strawberry.field(description="Who you are, and what you may do.")
     def viewer(self, info: Info) -> Viewer:
         """The actor."""
-        info.context.fresh = True
+        info.context.usage.fresh = True
         return Viewer(context=info.context)
 
 
 async def _fleet(
     context: Context, as_of: RevisionOrTime | None, at_least: Revision | None
 ) -> Fleet:
-    engine = context.engine
-    newest = context.view
-    if at_least is not None and newest.cursor.revision < at_least:
-        newest = await _reached(context, CoreRevision(at_least))
+    if at_least is not None:
+        _need(context, CoreRevision(at_least))
     if as_of is None:
-        return Fleet(context=context, view=engine.seen(context.access, newest))
-    return Fleet(context=context, view=await context.at(as_of.value))
+        return Fleet(context=context, view=context.seen)
+    view = await context.at(as_of.value)
+    return Fleet(context=context.showing(view.cursor.revision), view=view)
 
 
-async def _reached(context: Context, revision: CoreRevision) -> Snapshot:
-    """The newest view, once it is at ``revision``; a request waits in vain only once."""
-    waited = context.behind is not None and revision >= context.behind
-    seconds = 0.0 if waited else context.settings.at_least_seconds
-    try:
-        return await context.engine.at_least(revision, timeout_seconds=seconds)
-    except Unavailable:
-        context.behind = revision
-        raise
+def _need(context: Context, revision: CoreRevision) -> None:
+    """Refuse a revision newer than the request: it is answered again once that is reached."""
+    if context.view.cursor.revision < revision:
+        raise Ahead(revision)
 
 
-def node_of(context: Context, view: FleetView, identity: str) -> Node | None:
-    """The object with a global id, as far as it may be seen."""
-    entity = entity_of(view, ref_from(identity))
+async def _node(context: Context, identity: str) -> Node | None:
+    """The object with a global id, at the revision that the id is of."""
+    named = named_by(identity)
+    if named.in_preview:
+        raise NotFound(
+            f"{quoted(identity)} was in a preview, and previews are not kept",
+            hint="ask for the preview again, or leave out what follows the @",
+        )
+    if named.revision is None:
+        return node_of(context, context.seen, named.ref)
+    view = await context.at(named.revision)
+    return node_of(context.showing(named.revision), view, named.ref)
+
+
+def node_of(context: Context, view: FleetView, ref: Ref) -> Node | None:
+    """An object of ``view``, as far as it may be seen."""
+    entity = entity_of(view, ref)
     found: Node | None = None
     match entity:
         case inventory.Cluster():

@@ -9,9 +9,9 @@ from typing import Annotated
 import strawberry
 
 from api.context import Context
-from api.schema.change import AfterId
+from api.schema.change import AfterId, behind_object
 from api.schema.errors import Conflict, Denied, Invalid, NotFound, Rejected, Unavailable
-from api.schema.listing import LISTED, First, behind, checked_first
+from api.schema.listing import LISTED, First, checked_first
 from api.schema.names import Cursor, Revision
 from api.schema.query import NODES_MAX, node_of
 from api.schema.ref import Node
@@ -48,8 +48,8 @@ class Applied:
         return self.receipt.changed
 
     @strawberry.field(
-        description="The objects the batch wrote and did not remove, in a fixed order, at that"
-        " revision." + GONE
+        description="The objects the batch wrote and did not remove, in a fixed order, as they are"
+        " today: at that revision or a newer one." + GONE
     )
     async def objects(self, first: First = LISTED, after: AfterId = None) -> list[Node] | None:
         """What changed and is still there, as far as it may be seen."""
@@ -59,22 +59,30 @@ class Applied:
         fleet = await self._fleet()
         changeset = await self.context.engine.changeset(self.receipt.revision)
         found = (
-            node_of(fleet.context, fleet.view, str(change.ref))
-            for change in behind(changeset.changes, after, lambda change: str(change.ref))
+            node_of(fleet.context, fleet.view, change.ref)
+            for change in behind_object(changeset.changes, after)
             if change.after is not None
         )
         return list(islice(_there(found), count))
 
-    @strawberry.field(description="The fleet at that revision." + GONE)
+    @strawberry.field(
+        description="The fleet with the batch in it, as it is today: at that revision or a newer"
+        " one." + GONE
+    )
     async def fleet(self) -> Fleet | None:
         """Where to read on."""
         return await self._fleet()
 
     async def _fleet(self) -> Fleet:
-        """With the access of now: the batch itself may have changed it."""
-        now = Context.pin(self.context.engine, self.context.settings, self.context.identified)
-        view = await now.engine.as_of(self.receipt.revision)
-        return Fleet(context=now, view=now.engine.seen(now.access, view))
+        """With the access of now: the batch itself may have changed it.
+
+        A receipt may be old, where a batch was sent again. What it leads to carries the ids of
+        today, so it has to be of today: clients overwrite what they have under these ids.
+        """
+        engine, settings = self.context.engine, self.context.settings
+        await engine.at_least(self.receipt.revision, timeout_seconds=settings.at_least_seconds)
+        now = Context.pin(engine, settings, self.context.identified)
+        return Fleet(context=now, view=now.seen)
 
 
 def _there(nodes: Iterator[Node | None]) -> Iterator[Node]:

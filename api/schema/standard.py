@@ -23,7 +23,7 @@ class Standard:
     @strawberry.field(description="The global id of the hierarchy or label key that declares it.")
     def declared_by(self) -> strawberry.ID:
         """Who declares it."""
-        return strawberry.ID(str(self.standard.declared_by))
+        return strawberry.ID(f"{self.standard.declared_by}{self.context.id_suffix}")
 
     @strawberry.field(description="The rule, in words.")
     def rule(self) -> str:

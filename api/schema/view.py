@@ -73,7 +73,7 @@ class Fleet(FleetEffective):
     @strawberry.field(description="How far this process may be behind the store.")
     def age(self) -> Seconds:
         """Seconds since the store was last heard."""
-        self.context.fresh = True
+        self.context.usage.fresh = True
         return Seconds(round(self.context.engine.age_seconds, 3))
 
     @strawberry.field(description="Clusters, a page at a time, with their number.")
@@ -178,7 +178,7 @@ class Fleet(FleetEffective):
         within = self._within(where)
         rows = self.context.engine.tree(number, depth=depth, within=within, view=self.view)
         self.context.count_tree_rows(len(rows))
-        return tree_rows(self.view, rows)
+        return tree_rows(self.context, self.view, rows)
 
     @strawberry.field(description="Counts by each of some dimensions.")
     def facets(

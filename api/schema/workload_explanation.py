@@ -27,10 +27,13 @@ class ChoiceReason:
     cluster: strawberry.Private[ClusterNumber]
     choosing: strawberry.Private[Choosing]
 
-    @strawberry.field(description="The id of the object that holds the selector.")
-    def id(self) -> strawberry.ID:
-        """The global id."""
-        return strawberry.ID(str(self.choosing.ref))
+    @strawberry.field(
+        description="The global id of the object that holds the selector. The reason has none: it"
+        " is about one cluster."
+    )
+    def object_id(self) -> strawberry.ID:
+        """Which object."""
+        return strawberry.ID(f"{self.choosing.ref}{self.context.id_suffix}")
 
     @strawberry.field(description="Its name.")
     def name(self) -> Name:
@@ -151,7 +154,7 @@ class WorkloadExplanation:
     @strawberry.field(description="What is in the way; none where it is effective.")
     def obstacles(self) -> list[Obstacle]:
         """Why not."""
-        return obstacles_of(self.found.obstacles)
+        return obstacles_of(self.found.obstacles, self.context.id_suffix)
 
     @strawberry.field(
         description="The newest change of anything the answer rests on, if that can be told: since"

@@ -9,13 +9,13 @@ from typing import Annotated, cast
 
 import strawberry
 
-from api.context import Context
+from api.schema.dry_run import DryRun
 from api.schema.effective_enums import BlockedReason
 from api.schema.facets import FacetInput, dimension_of
 from api.schema.intent import inside
 from api.schema.listing import LISTED, LISTED_MAX, AfterName, First, checked_first
 from api.schema.names import GroupPath, LabelValue, Name
-from api.schema.page import PAGE, After, ClusterConnection, page_of
+from api.schema.page import PAGE, After, ClusterConnection
 from api.schema.placement import BlockedClusters
 from graph.composition.problem import Reason
 from graph.effective.moves import Move
@@ -77,18 +77,14 @@ class MoveRollUp:
 
 @dataclass(frozen=True, slots=True)
 class Moving:
-    """A preview, and for whom it was made."""
+    """A preview, for what it does to applications."""
 
-    context: Context
-    found: Preview
+    run: DryRun
 
-    def coming(self, chosen: ClusterSet, first: int, after: str | None) -> ClusterConnection:
-        """Clusters as they would be."""
-        return page_of(self.context, self.found.after, chosen, first, after)
-
-    def going(self, chosen: ClusterSet, first: int, after: str | None) -> ClusterConnection:
-        """Clusters as they are."""
-        return page_of(self.context, self.found.before, chosen, first, after)
+    @property
+    def found(self) -> Preview:
+        """What the core computed."""
+        return self.run.found
 
     def overlays(self, moves: Sequence[Move]) -> OverlayCounts | None:
         """How many overlays are touched; None for those who see a part of the fleet."""
@@ -109,7 +105,7 @@ class Moving:
         made: list[MoveRollUp] = []
         for place, each in enumerate(by):
             with inside("by", place):
-                dimension = dimension_of(self.context, self.found.before, each)
+                dimension = dimension_of(self.run.now, self.found.before, each)
                 found = await asyncio.to_thread(self._buckets, moves, dimension)
             made.append(
                 MoveRollUp(
@@ -143,7 +139,7 @@ class Moving:
     ) -> None:
         """Add what some kinds of moves come to in a view."""
         parts = [[held for move in moves if (held := _PARTS[kind](move))] for kind in kinds]
-        engine = self.context.engine
+        engine = self.run.now.engine
         for each in engine.roll_up(dimension, parts, buckets_max=LISTED_MAX, view=view):
             bucket = counts.setdefault(each.value, dict.fromkeys(_PARTS, 0))
             bucket.update(zip(kinds, each.clusters, strict=True))
@@ -210,29 +206,29 @@ class ApplicationMove:
     @strawberry.field(description="The clusters it would gain, as they would be.")
     def gained(self, first: First = PAGE, after: After = None) -> ClusterConnection:
         """Who comes."""
-        return self.moving.coming(self.move.gained, first, after)
+        return self.moving.run.coming(self.move.gained, first, after)
 
     @strawberry.field(description="The clusters it would lose, as they are.")
     def lost(self, first: First = PAGE, after: After = None) -> ClusterConnection:
         """Who goes."""
-        return self.moving.going(self.move.lost, first, after)
+        return self.moving.run.going(self.move.lost, first, after)
 
     @strawberry.field(description="The clusters with other values, as they would be.")
     def reconfigured(self, first: First = PAGE, after: After = None) -> ClusterConnection:
         """Who changes."""
-        return self.moving.coming(self.move.reconfigured, first, after)
+        return self.moving.run.coming(self.move.reconfigured, first, after)
 
     @strawberry.field(description="The clusters on which it would be freed, as they would be.")
     def freed(self, first: First = PAGE, after: After = None) -> ClusterConnection:
         """Who is freed."""
-        return self.moving.coming(self.move.freed, first, after)
+        return self.moving.run.coming(self.move.freed, first, after)
 
     @strawberry.field(description="Why it would newly be blocked, and where.")
     def blocked(self) -> list[BlockedClusters]:
         """What would be in the way."""
         return [
             BlockedClusters(
-                context=self.moving.context,
+                context=self.moving.run.then,
                 reading=self.moving.found.reading,
                 application=self.move.application,
                 held=self.move.blocked[reason],
