@@ -105,8 +105,8 @@ def make_app(
                 await following
 
     return App(
-        graphql=open_to(api.origins, graphql),
+        graphql=open_to(api, graphql),
         socket=SocketView(house, quota),
-        export=open_to(api.origins, ExportView(engine, door, quota, api)),
+        export=open_to(api, ExportView(engine, door, quota, api)),
         rest=Starlette(routes=routes, lifespan=lifespan),
     )

@@ -16,7 +16,16 @@ from typing import Any
 from graphql import GraphQLError
 
 from api.caller.identity import Unauthenticated
-from api.refusals import NoMedia, TooLarge, TooMany, TooSlow, WrongMedia, WrongMethod
+from api.refusals import (
+    NoMedia,
+    PersistedQueryNotFound,
+    PersistedQueryNotSupported,
+    TooLarge,
+    TooMany,
+    TooSlow,
+    WrongMedia,
+    WrongMethod,
+)
 from graph.model import errors as core
 from graph.model.errors import SelectorInvalid, SelectorNotFound, TrellisError
 from graph.model.names import shortened
@@ -41,6 +50,8 @@ STATUSES: Mapping[type[TrellisError], int] = {
     TooSlow: 408,
     WrongMethod: 405,
     NoMedia: 406,
+    PersistedQueryNotFound: 200,  # clients that see another status never send the text
+    PersistedQueryNotSupported: 200,
     WrongMedia: 415,
     core.NotFound: 404,
     core.RevisionExpired: 410,

@@ -39,6 +39,26 @@ class NoMedia(Invalid):
     code = "NOT_ACCEPTABLE"
 
 
+class PersistedQueryNotFound(Invalid):
+    """The hash of a document that is not known here; clients know this message."""
+
+    code = "PERSISTED_QUERY_NOT_FOUND"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "PersistedQueryNotFound", hint="send the text of the query beside its hash, once"
+        )
+
+
+class PersistedQueryNotSupported(Invalid):
+    """The hash of a document, where none is ever known; clients know this message."""
+
+    code = "PERSISTED_QUERY_NOT_SUPPORTED"
+
+    def __init__(self) -> None:
+        super().__init__("PersistedQueryNotSupported", hint="send the text of the query")
+
+
 class SlowReader(Unavailable):
     """The reader takes less than it is sent."""
 

@@ -37,7 +37,18 @@ class ApiSettings(ApiSection):
     introspection: bool = Field(
         default=True, description="Answer questions about the schema, and suggest field names."
     )
-    get_queries: bool = Field(default=False, description="Answer queries sent by GET.")
+    origin_headers: str = Field(
+        default="authorization content-type if-none-match last-event-id"
+        " traceparent tracestate baggage"
+        " apollographql-client-name apollographql-client-version apollo-require-preflight"
+        " x-apollo-operation-name x-apollo-operation-id x-apollo-operation-type"
+        " graphql-client-name graphql-client-version x-request-id",
+        pattern=r"^[A-Za-z0-9_ -]*$",
+        description="Headers, separated by spaces, that pages of those origins may send.",
+    )
+    get_queries: bool = Field(
+        default=True, description="Answer queries sent by GET; a change is never made by GET."
+    )
     body_bytes_max: int = _bound(MIB, "Bytes in a request.")
     batch_bytes_max: int = _bound(16 * MIB, "Bytes in a request of an editor's apply or preview.")
     body_seconds: float = _seconds(
@@ -60,6 +71,15 @@ class ApiSettings(ApiSection):
         default=250_000,
         ge=0,
         description="Tokens of those documents in all; a field that was planned weighs as three.",
+    )
+    persisted_queries_max: int = Field(
+        default=1_000,
+        ge=0,
+        description="Documents remembered by their hash, for clients that send the hash alone; 0"
+        " tells them to send the text.",
+    )
+    persisted_queries_bytes: int = Field(
+        default=4 * MIB, ge=0, description="Bytes of those documents in all."
     )
     responses_kept_bytes: int = Field(
         default=64 * MIB, ge=0, description="Answers of the newest revision remembered, in bytes."

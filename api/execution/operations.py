@@ -14,6 +14,7 @@ from api.core_schema import core_schema
 from api.execution.documents import BadDocument, Document, Documents, Operation
 from api.execution.executor import Answer, Executor
 from api.execution.fleet_counts import FleetCounts
+from api.execution.persisted import PersistedQueries
 from api.execution.request import GraphQLRequest
 from api.problems import BAD_REQUEST, graphql_error
 from api.refusals import TooLarge, WrongMethod
@@ -75,6 +76,9 @@ class Operations:
         self._settings = settings
         self._traces = telemetry.traces
         self.documents = Documents(core_schema(schema), settings, telemetry.tallies)
+        self.persisted = PersistedQueries(
+            settings.persisted_queries_max, settings.persisted_queries_bytes
+        )
         self.executor = Executor(schema, settings)
 
     async def answer(
@@ -109,7 +113,9 @@ class Operations:
         ``queries_only``: it came in a way that may change nothing. ``long``: it may only be a
         batch. ``BadDocument`` if it is none that can be executed.
         """
-        text, traces = request.query, self._traces
+        text, digest, traces = request.query, request.digest, self._traces
+        if digest is not None:
+            text = self.persisted.text(digest, text)
         document = self._traced(text) if traces.on else self.documents.prepare(text)
         operation = document.operation(request.operation_name)
         if queries_only and operation.kind is OperationType.MUTATION:
@@ -119,6 +125,8 @@ class Operations:
                 "only a batch may be this long", hint="send apply or preview by themselves"
             )
         on_any_fleet = self.documents.check_cost(document, operation, request.variables)
+        if digest is not None:
+            self.persisted.keep(digest, text)
         return Prepared(document, operation, request.variables, on_any_fleet)
 
     async def execute(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from urllib.parse import parse_qs
 
 import orjson
 
+from api.execution.persisted import hash_in
 from graph.model.errors import Invalid
 
 
@@ -15,8 +16,11 @@ class GraphQLRequest(NamedTuple):
     """A document and what goes with it."""
 
     query: str
+    """Its text; empty where a hash stands for it."""
     operation_name: str | None
     variables: Mapping[str, Any]
+    digest: str | None = None
+    """The hash of the text, where the client sent one; see ``api.execution.persisted``."""
 
 
 def read_request(body: bytes) -> GraphQLRequest:
@@ -35,7 +39,13 @@ def read_request(body: bytes) -> GraphQLRequest:
 
 def request_of(data: Mapping[str, Any]) -> GraphQLRequest:
     """The request in a decoded object, however it came."""
+    extensions: Any = data.get("extensions")
+    if extensions is not None and not isinstance(extensions, dict):
+        raise Invalid('"extensions" is not an object', hint="leave it out")
+    digest = hash_in(cast("dict[str, Any]", extensions)) if extensions else None
     query = data.get("query")
+    if query is None and digest is not None:
+        query = ""
     if not isinstance(query, str):
         raise Invalid('"query" is not the text of a document', hint='send {"query": "..."}')
     name = data.get("operationName")
@@ -45,10 +55,7 @@ def request_of(data: Mapping[str, Any]) -> GraphQLRequest:
     variables: dict[str, Any] = given or {}
     if given is not None and not isinstance(given, dict):
         raise Invalid('"variables" is not an object', hint="leave it out, or send an object")
-    extensions = data.get("extensions")
-    if extensions is not None and not isinstance(extensions, dict):
-        raise Invalid('"extensions" is not an object', hint="leave it out")
-    return GraphQLRequest(query, name, variables)
+    return GraphQLRequest(query, name, variables, digest)
 
 
 def read_query_string(text: bytes) -> GraphQLRequest:

@@ -16,13 +16,12 @@ from api.caller.identity import Identified, Peer
 from api.problems import headers_of as headers_of_refusal
 from api.problems import refusal, status_of
 from api.refusals import SlowReader
-from api.settings import ApiSettings
 from api.streaming.conversation import Conversation, House
 from api.streaming.frames import PROTOCOL, Close, Closing
+from api.web.cors import check_origin
 from api.web.door import Receive, Scope, Send, headers_of, is_stalled, peer_of
 from api.web.quota import Quota
-from graph.model.errors import Denied, TrellisError
-from graph.model.names import quoted
+from graph.model.errors import TrellisError
 
 CLOSE_SECONDS = 2.0
 """How long the last words to a socket may take."""
@@ -103,17 +102,6 @@ class _Entry:
     def leave(self) -> None:
         """It is closed."""
         self._quota.leave(self._caller)
-
-
-def check_origin(origin: str | None, peer: Peer, settings: ApiSettings) -> None:
-    """Refuse the pages of other sites; who is no browser sends no origin and shows a token."""
-    if origin is None or origin in settings.origins.split():
-        return
-    if origin.partition("://")[2].lower() != peer.host.lower():
-        raise Denied(
-            f"pages of {quoted(origin)} may not open sockets here",
-            hint="list the origin in TRELLIS_API_ORIGINS if it should",
-        )
 
 
 def _origin(scope: Scope) -> str | None:

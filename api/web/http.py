@@ -22,6 +22,7 @@ from api.refusals import NoMedia, WrongMedia, WrongMethod
 from api.settings import ApiSettings
 from api.telemetry.traces import Traces
 from api.web.body import Gone, read_body
+from api.web.cors import check_page
 from api.web.door import (
     PRIVATE,
     Door,
@@ -30,12 +31,13 @@ from api.web.door import (
     Scope,
     Send,
     headers_of,
+    peer_of,
     send_answer,
     send_fault,
     send_refusal,
 )
 from api.web.media import Media, is_json, wanted
-from api.web.responses import REQUEST_KEPT_MAX, Response, Responses, etag_of
+from api.web.responses import REQUEST_KEPT_MAX, Response, Responses, etag_of, is_known
 from graph.engine import Engine
 from graph.model.access import Role
 from graph.model.errors import TrellisError
@@ -102,6 +104,8 @@ class GraphQLView:
     ) -> None:
         by_get = self._check_form(scope["method"], headers, media)
         assert media is not None, "the form was checked"
+        if by_get:
+            check_page(scope, peer_of(scope, headers), self._settings)
         identified = await self._door.admit(scope, headers)
         body: bytes = scope["query_string"]
         if not by_get:
@@ -113,14 +117,14 @@ class GraphQLView:
             )
         view = self._engine.view
         access = self._engine.access(identified.actor)
-        form: Hashable = (media is Media.GRAPHQL, by_get, access.key)
+        if_none_match = headers.if_none_match if by_get else b""
         key: Hashable = None
         if self._keeps and len(body) <= REQUEST_KEPT_MAX and media is not Media.EVENTS:
-            key = (body, form)
+            key = (body, media, by_get, access.key)
             kept = self.responses.get(view, key)
             if kept is not None:
                 self._door.tell("query", kept.name, OK, started, identified)
-                await _send_kept(send, kept, media, headers.if_none_match if by_get else b"")
+                await _send(send, kept, media, if_none_match)
                 return
         long = len(body) > self._settings.body_bytes_max
         if long and not by_get:  # long enough to hold up everybody else
@@ -140,10 +144,10 @@ class GraphQLView:
         if outcome.view is None:
             await send_answer(send, _status(outcome, media), data, media, ())
             return
-        etag = etag_of(outcome.view.cursor, form)
+        made = Response(data, etag_of(media, data), outcome.name)
         if outcome.view is view and key is not None:
-            self.responses.keep(view, key, Response(data, etag, outcome.name), len(body))
-        await send_answer(send, 200, data, media, ((b"etag", etag),))
+            self.responses.keep(view, key, made, len(body))
+        await _send(send, made, media, if_none_match)
 
     def _prepared(
         self, request: GraphQLRequest, *, queries_only: bool, long: bool
@@ -184,11 +188,11 @@ def _status(outcome: Outcome, media: Media) -> int:
     return 200 if outcome.executed or media is Media.JSON else 400
 
 
-async def _send_kept(send: Send, kept: Response, media: Media, if_none_match: bytes) -> None:
-    etag = ((b"etag", kept.etag),)
-    if if_none_match and kept.etag in if_none_match:
+async def _send(send: Send, made: Response, media: Media, if_none_match: bytes) -> None:
+    etag = ((b"etag", made.etag),)
+    if if_none_match and is_known(made.etag, if_none_match):
         headers = [*PRIVATE, *etag]
         await send({"type": "http.response.start", "status": 304, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
         return
-    await send_answer(send, 200, kept.body, media, etag)
+    await send_answer(send, 200, made.body, media, etag)

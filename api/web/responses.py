@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import blake2b
 
 from api.telemetry.metrics import Tallies
+from api.web.media import Media
 from graph.index.snapshot import Snapshot
-from graph.model.change import Cursor
 
 REQUEST_KEPT_MAX = 16_384
 """Bytes of a request whose answer is remembered."""
@@ -67,8 +66,12 @@ class Responses:
         self._bytes += size
 
 
-@lru_cache(maxsize=1_024)
-def etag_of(cursor: Cursor, form: Hashable) -> bytes:
-    """The entity tag of an answer: what it depends on besides the address it was asked for at."""
-    digest = blake2b(repr(form).encode(), digest_size=8).hexdigest()
-    return f'W/"{cursor}-{digest}"'.encode()
+def etag_of(media: Media, body: bytes) -> bytes:
+    """The entity tag of an answer: two answers with the same tag are the same, byte for byte."""
+    digest = blake2b(body, digest_size=16, key=media.value[:64]).hexdigest()
+    return f'W/"{digest}"'.encode()
+
+
+def is_known(etag: bytes, if_none_match: bytes) -> bool:
+    """Whether a caller has the answer with this tag already, by the header it sent."""
+    return etag.removeprefix(b"W/") in if_none_match

@@ -1,8 +1,9 @@
 // Runs operations one after the other through a client with a normalised cache, then says what the
-// cache has for each query. Usage: node caching.mjs apollo|urql|relay URL < operations.json
-// Prints one {received, cached} for each operation; `cached` is null for a mutation.
+// cache has for each query. Usage: node caching.mjs apollo|urql|relay URL
+// Each line of standard input is a JSON list of operations, for a client of their own. It is answered
+// by a line with one {received, cached} for each operation; `cached` is null for a mutation.
 
-import { text } from "node:stream/consumers";
+import { createInterface } from "node:readline";
 
 import { ApolloClient, HttpLink, InMemoryCache } from "@apollo/client";
 import { Client, fetchExchange } from "@urql/core";
@@ -13,9 +14,8 @@ import relay from "relay-runtime";
 import { requestOf } from "./relay_request.mjs";
 
 const [kind, url] = process.argv.slice(2);
-const operations = JSON.parse(await text(process.stdin));
 
-const received = [];
+let received = [];
 /** Fetches as the client asks for it, and keeps the data as it was sent. */
 async function recording(to, options) {
   const response = await fetch(to, options);
@@ -60,23 +60,23 @@ function urql() {
   };
 }
 
-async function overRelay() {
-  const post = async (fetching, query) => {
-    const headers = { "content-type": "application/json" };
-    return (await fetching(url, { method: "POST", headers, body: JSON.stringify({ query }) })).json();
-  };
-  const schema = buildClientSchema((await post(fetch, getIntrospectionQuery())).data);
+const post = async (fetching, query) => {
+  const headers = { "content-type": "application/json" };
+  return (await fetching(url, { method: "POST", headers, body: JSON.stringify({ query }) })).json();
+};
+const schema = buildClientSchema((await post(fetch, getIntrospectionQuery())).data);
+
+function overRelay() {
   const environment = new relay.Environment({
     network: relay.Network.create((params) => post(recording, params.text)),
     store: new relay.Store(new relay.RecordSource()),
   });
   const described = (document) =>
     relay.createOperationDescriptor(requestOf(document, schema), {}, { force: true });
-  const kept = []; // else the store forgets what nobody looks at
   return {
     run: async (document) => {
       const operation = described(document);
-      kept.push(environment.retain(operation));
+      environment.retain(operation); // else the store forgets what nobody looks at
       const started = isQuery(document)
         ? environment.execute({ operation })
         : environment.executeMutation({ operation });
@@ -86,12 +86,21 @@ async function overRelay() {
   };
 }
 
-const { run, read } = await clients[kind]();
-const documents = operations.map((each) => parse(each));
-for (const document of documents) await run(document);
-const found = [];
-for (const [at, document] of documents.entries()) {
-  found.push({ received: received[at], cached: isQuery(document) ? await read(document) : null });
+/** What a new client receives for some operations, and what its cache has in the end. */
+async function cached(operations) {
+  received = [];
+  const { run, read } = clients[kind]();
+  const documents = operations.map((each) => parse(each));
+  for (const document of documents) await run(document);
+  const found = [];
+  for (const [at, document] of documents.entries()) {
+    found.push({ received: received[at], cached: isQuery(document) ? await read(document) : null });
+  }
+  return found;
 }
-console.log(JSON.stringify(found));
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const found = await cached(JSON.parse(line)).catch((error) => ({ failed: String(error) }));
+  console.log(JSON.stringify(found));
+}
 process.exit(0);

@@ -7,10 +7,18 @@ through the same cache meanwhile. Only what was read without ``asOf`` may be new
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+from pathlib import Path
+
 import httpx
 import pytest
 
 from serving import copy_store, serve
+
+HERE = Path(__file__).parent
+WAIT_SECONDS = 60
 
 CLUSTER = """__typename id name title size: label(key: "size")
     groups { __typename id path title count }"""
@@ -30,9 +38,7 @@ SAVE = """mutation { saveSelector(
 @pytest.fixture(scope="module")
 def fleet(sample, tmp_path_factory):
     """A process of these tests alone: they count its revisions."""
-    with serve(
-        copy_store(sample, tmp_path_factory.mktemp("caches")), {"TRELLIS_API_GET_QUERIES": "true"}
-    ) as serving:
+    with serve(copy_store(sample, tmp_path_factory.mktemp("caches"))) as serving:
         yield Fleet(serving)
 
 
@@ -70,16 +76,27 @@ class Fleet:
         return self.ask(query % text)["fleet"]["clusters"]["nodes"]
 
 
-@pytest.fixture(params=["apollo", "urql", "relay"])
-def cached(request, node, fleet):
-    """Runs operations through a client; what it received, and what its cache has in the end."""
+@pytest.fixture(scope="module", params=["apollo", "urql", "relay"])
+def cached(request, modules, fleet):
+    """Runs operations through a new client; what it received, what its cache has in the end."""
+    process = subprocess.Popen(
+        ["node", "caching.mjs", request.param, fleet.server.graphql],
+        cwd=HERE,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "NODE_ENV": "production"},
+    )
 
     def run(*operations):
-        found = node("caching.mjs", request.param, fleet.server.graphql, given=operations)
+        print(json.dumps(operations), file=process.stdin, flush=True)
+        found = json.loads(process.stdout.readline())
+        assert isinstance(found, list), found
         received = [plain(each["received"]) for each in found]
         return received, [plain(each["cached"]) for each in found]
 
-    return run
+    yield run
+    process.communicate(timeout=WAIT_SECONDS)
 
 
 def plain(value):
