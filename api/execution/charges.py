@@ -93,6 +93,8 @@ FACET: Final = 200
 """What each dimension of a count costs."""
 EARLIER: Final = ("asOf", "from", "to")
 """Arguments that name an earlier revision."""
+BY_ID: Final = frozenset({"Query.node", "Query.nodes"})
+"""Fields that read an earlier revision where an id says so."""
 PREVIEWS: Final = frozenset({"preview", "previewRevert"})
 PREVIEWS_MAX: Final = 1
 """Dry runs in one operation."""

@@ -45,6 +45,7 @@ from graphql import (
 
 from api.execution.charges import (
     AS_OF,
+    BY_ID,
     CHARGES,
     EARLIER,
     FACET,
@@ -287,7 +288,9 @@ def _charge(called: str, name: str, given: Mapping[str, Size | None]) -> int:
     """What a field costs by itself, with what is listed in its arguments."""
     found = 1 + CHARGES.get(called, CHARGES.get(name, 0))
     found += sum(each.weight for each in given.values() if each is not None)
-    if any(each in given for each in EARLIER):
+    if any(each in given for each in EARLIER) or (
+        place in BY_ID and any(each.earlier for each in given.values() if each is not None)
+    ):
         found += AS_OF
     if "by" in given:
         found += FACET * (given["by"] or ONE).length

@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from graphql import IntValueNode, ListValueNode, ObjectValueNode, ValueNode, VariableNode
+from graphql import (
+    IntValueNode,
+    ListValueNode,
+    ObjectValueNode,
+    StringValueNode,
+    ValueNode,
+    VariableNode,
+)
 
 from graph.model.command import COMMANDS_MAX
 
@@ -19,6 +26,8 @@ COMMAND: Final = 8
 BATCH_MAX: Final = COMMAND * COMMANDS_MAX
 """What a batch weighs at most, however much its commands say: one is always affordable."""
 COMMANDS: Final = "commands"
+AT: Final = "@"
+"""What stands before the revision in an id; see ``api.schema.ref``."""
 LENGTH_MAX: Final = 19
 """Digits of a number that is read as it is."""
 TOO_LARGE: Final = 10**20
@@ -34,9 +43,12 @@ class Size(NamedTuple):
     """Where a list is meant: how long it is; what is no list stands for a list of one."""
     weight: int
     """What is listed in it, at any depth."""
+    earlier: bool = False
+    """Where ids are meant: whether one is of an earlier revision."""
 
 
 ONE: Final = Size(0, 1, 0)
+EARLIER: Final = Size(0, 1, 0, earlier=True)
 _NESTED: Final = (list, dict)
 
 
@@ -53,13 +65,19 @@ def size_of(value: Any) -> Size:
 
 def _plain(value: Any) -> Size:
     """The size of what is no batch."""
+    if isinstance(value, str):
+        return EARLIER if AT in value else ONE
     if isinstance(value, list):
-        return Size(0, len(value), _weight(value))
+        return Size(0, len(value), _weight(value), any(map(_is_earlier, value)))
     if isinstance(value, dict):
         return Size(0, 1, _weight(value))
     if isinstance(value, int | float):
         return Size(int(min(max(0, value), TOO_LARGE)), 1, 0)
     return ONE
+
+
+def _is_earlier(value: Any) -> bool:
+    return isinstance(value, str) and AT in value
 
 
 def _weight(value: Any) -> int:
@@ -99,9 +117,12 @@ class Sizes:
         if isinstance(node, IntValueNode):
             written = node.value
             return Size(max(0, int(written)) if len(written) <= LENGTH_MAX else TOO_LARGE, 1, 0)
+        if isinstance(node, StringValueNode):
+            return EARLIER if AT in node.value else ONE
         if isinstance(node, ListValueNode):
             parts = [self.of(each) or ONE for each in node.values]
-            return Size(0, len(parts), LISTED * len(parts) + sum(each.weight for each in parts))
+            weight = LISTED * len(parts) + sum(each.weight for each in parts)
+            return Size(0, len(parts), weight, any(each.earlier for each in parts))
         if isinstance(node, ObjectValueNode):
             inside = ((each.name.value, self.of(each.value) or ONE) for each in node.fields)
             return Size(0, 1, sum(_in_field(name, size) for name, size in inside))

@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 import time
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -34,26 +35,155 @@ async def unharmed(door: Served) -> None:
 # what a page in somebody's browser could send
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"])
-async def test_only_post_is_answered_as_it_comes(door, method):
+@pytest.mark.parametrize("method", ["HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"])
+async def test_only_get_and_post_are_answered(door, method):
     found = await door.client.request(
         method, "/graphql", params={"query": REVISION}, headers=door.as_("ana")
     )
     assert found.status_code == 405
-    assert found.headers["allow"] == "POST"
+    assert found.headers["allow"] == "GET, POST"
 
 
-async def test_a_mutation_by_get_is_refused_and_does_nothing(engine, issuer):
-    async with served(engine, issuer=issuer, get_queries=True) as door:
-        for _ in range(2):
-            found = await door.client.get(
-                "/graphql", params={"query": RETIRE}, headers=door.as_("ana")
+async def test_with_get_switched_off_only_post_is_answered(engine, issuer):
+    async with served(engine, issuer=issuer, get_queries=False) as door:
+        found = await door.client.get(
+            "/graphql", params={"query": REVISION}, headers=door.as_("ana")
+        )
+        assert found.status_code == 405
+        assert found.headers["allow"] == "POST"
+
+
+async def test_a_mutation_by_get_is_refused_and_does_nothing(door):
+    text, digest = {"query": RETIRE}, hashed_fields(RETIRE)
+    for fields in (text, digest, text | digest):
+        found = await door.client.get("/graphql", params=fields, headers=door.as_("ana"))
+        assert found.status_code == (405 if "query" in fields else 200)
+        assert "data" not in found.json()
+    known = {"query": f"{REVISION} {RETIRE.replace('mutation', 'mutation Retire')}"}
+    found = await door.client.get(
+        "/graphql", params=known | {"operationName": "Retire"}, headers=door.as_("ana")
+    )
+    assert "data" not in found.json()
+    await unharmed(door)
+
+
+async def test_a_mutation_known_by_its_hash_is_not_made_by_get(door):
+    """Its hash becomes known by a POST that names no cluster that is there."""
+    text = RETIRE.replace("austin-00", "nowhere-00")
+    posted = await door.client.post(
+        "/graphql", json={"query": text} | hashed(text), headers=door.as_("ana")
+    )
+    assert posted.json()["data"]["retireCluster"]["code"] == "NOT_FOUND"
+    found = await door.client.get("/graphql", params=hashed_fields(text), headers=door.as_("ana"))
+    assert found.status_code == 405
+    await unharmed(door)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image"},
+        {"sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors"},
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"},
+        {"origin": "https://evil.example", "sec-fetch-site": "cross-site"},
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1.evil.example"},
+    ],
+    ids=str,
+)
+async def test_a_get_that_a_foreign_page_makes_a_browser_send_is_refused(door, sent):
+    found = await door.client.get(
+        "/graphql", params={"query": REVISION}, headers=door.as_("ana") | sent
+    )
+    assert found.status_code == 403
+    assert codes(found) == ["DENIED"]
+    assert "TRELLIS_API_ORIGINS" in found.json()["errors"][0]["extensions"]["hint"]
+
+
+@pytest.mark.parametrize("site", ["same-origin", "none", ""])
+async def test_a_get_of_our_own_page_or_of_no_page_is_answered(door, site):
+    headers = door.as_("ana") | ({"sec-fetch-site": site} if site else {})
+    if site == "same-origin":
+        headers |= {"origin": f"http://127.0.0.1:{door.port}"}
+    found = await door.client.get("/graphql", params={"query": REVISION}, headers=headers)
+    assert found.json() == {"data": {"fleet": {"revision": 2}}}
+
+
+# documents by their hash
+
+
+def hashed(text: str) -> dict[str, Any]:
+    digest = sha256(text.encode()).hexdigest()
+    return {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": digest}}}
+
+
+def hashed_fields(text: str) -> dict[str, str]:
+    return {"extensions": json.dumps(hashed(text)["extensions"])}
+
+
+async def test_a_hash_cannot_be_made_to_stand_for_another_document(door):
+    poison = {"query": "{ fleet { age } }"} | hashed(REVISION)
+    for _ in range(2):
+        found = await door.client.post("/graphql", json=poison, headers=door.as_("tess"))
+        assert found.status_code == 400
+        assert codes(found) == ["INVALID"]
+        await door.client.post(
+            "/graphql", json={"query": REVISION} | hashed(REVISION), headers=door.as_("ana")
+        )
+    found = await door.client.post("/graphql", json=hashed(REVISION), headers=door.as_("ana"))
+    assert found.json() == {"data": {"fleet": {"revision": 2}}}
+
+
+async def test_documents_that_cannot_be_executed_are_not_known_by_their_hash(door):
+    dear = "{ fleet { clusters(first: 99999) { nodes { name title } } } }"
+    for text in ("{ fleet { nothing } }", "{", dear):
+        await door.client.post(
+            "/graphql", json={"query": text} | hashed(text), headers=door.as_("ana")
+        )
+        found = await door.client.post("/graphql", json=hashed(text), headers=door.as_("ana"))
+        assert codes(found) == ["PERSISTED_QUERY_NOT_FOUND"]
+
+
+async def test_a_hash_opens_nothing_that_its_text_would_not(door):
+    text = "{ fleet { grants { name } } }"
+    whole = {"query": text} | hashed(text)
+    await door.client.post("/graphql", json=whole, headers=door.as_("ana"))
+    answers = [
+        (await door.client.post("/graphql", json=sent, headers=door.as_("tess"))).json()
+        for sent in ({"query": text}, hashed(text))
+    ]
+    assert answers[0] == answers[1]
+    assert answers[0]["errors"][0]["extensions"]["code"] == "DENIED"
+    assert (await door.client.post("/graphql", json=hashed(text))).status_code == 401
+    stranger = await door.client.post("/graphql", json=hashed(text), headers=door.as_("sid"))
+    assert stranger.status_code == 403
+
+
+async def test_a_flood_of_documents_keeps_within_the_bounds(engine, issuer):
+    async with served(
+        engine, issuer=issuer, persisted_queries_max=50, persisted_queries_bytes=5_000
+    ) as door:
+        for place in range(200):
+            text = f"query Q{place} {REVISION}"
+            await door.client.post(
+                "/graphql", json={"query": text} | hashed(text), headers=door.as_("ana")
             )
-            assert found.status_code == 405
-            assert found.headers["allow"] == "POST"
-        by_put = await door.client.put("/graphql", headers=door.as_("ana"))
-        assert by_put.headers["allow"] == "GET, POST"
-        await unharmed(door)
+        known = [
+            place
+            for place in range(200)
+            if "data"
+            in (
+                await door.client.post(
+                    "/graphql", json=hashed(f"query Q{place} {REVISION}"), headers=door.as_("ana")
+                )
+            ).json()
+        ]
+        assert known == list(range(200 - len(known), 200))
+        assert 10 < len(known) <= 5_000 // 200
+
+
+# what a form of some page could send
 
 
 @pytest.mark.parametrize(

@@ -221,6 +221,7 @@ async def words(engine: Engine) -> Words:
     ids += ["application:grill", "namespace:kitchen", "assignment:kitchen-us", "layer:grill-tx"]
     ids += ["prohibition:no-gold", "policy:gold", "policy:small", "application:nobody"]
     ids += ["cluster:999", "group:0", "cluster:x", "hierarchy:", "nothing:1"]
+    ids += ["cluster:1@1", "group:2@2", "layer:grill-tx@0", "cluster:1@99", "cluster:1@"]
     return Words(
         clusters=clusters,
         paths=[path_of(view, number) for number in groups],

@@ -105,7 +105,9 @@ class Naive:
         field = parent.fields[node.name.value]
         place = f"{parent.name}.{node.name.value}"
         given = {each.name.value: self.value(each.value) for each in node.arguments or ()}
-        alone = 1 + AS_OF * bool({"asOf", "from", "to"} & set(given)) + listed_in(given)
+        ids = as_list(given.get("ids", given.get("id", []))) if "node" in node.name.value else []
+        earlier = {"asOf", "from", "to"} & set(given) or [each for each in ids if "@" in str(each)]
+        alone = 1 + AS_OF * bool(earlier) + listed_in(given)
         alone += CHARGES.get(place, 0) + CHARGES.get(node.name.value, 0)
         alone += FACET * len(as_list(given.get("by", [])))
         if node.selection_set is None:
@@ -192,6 +194,10 @@ def test_the_cost_is_what_counting_with_every_fragment_written_out_gives(scale):
         ("{ fleet(asOf: 3) { revision } }", 2 + AS_OF),
         ("{ fleet { revision } viewer { name } }", 4),
         ('{ nodes(ids: ["a", "b", "c"]) { id } }', 1 + 3 * LISTED + 3),
+        ('{ node(id: "cluster:1") { id } }', 2),
+        ('{ node(id: "cluster:1@3") { id } }', 2 + AS_OF),
+        ('{ nodes(ids: ["a", "b@1", "c@2"]) { id } }', 1 + AS_OF + 3 * LISTED + 3),
+        ('{ fleet { cluster(name: "a@1") { id } } }', 3),
         ('{ fleet { tree(root: "/geo") { path count } } }', 2 + 1_250 * 2),
         ('{ fleet { tree(root: "/geo", depth: 0) { path count } } }', 2 + 100 * 2),
         ('{ fleet { tree(root: "/geo", depth: 50) { path count } } }', 2 + 10_000 * 2),

@@ -23,6 +23,8 @@ from doors import ADMIN, TEXAN, context, opened, words
 from engines import give
 from graph.model.command import RegisterCluster, RenameGroup, UpdateCluster
 from graph.model.errors import Invalid
+from graph.model.publication import Publication
+from graph.store.embedded import EmbeddedStore
 from graphql_documents import Generated, Maker
 
 DOCUMENTS = {"test": 1_000, "campaign": 50_000}
@@ -206,16 +208,6 @@ async def test_variables_that_do_not_fit_are_refused_before_execution(pair):
         assert "$n" in found.errors[0].message
 
 
-async def test_a_wait_that_fails_is_waited_for_once(pair, engine):
-    """The quick way has waited in vain already when graphql-core asks again."""
-    document = pair.documents.prepare("{ a: fleet(atLeast: 9) { revision } }")
-    patient = context(engine, at_least_seconds=0.2)
-    started = asyncio.get_running_loop().time()
-    found = await pair.quick.execute(document, document.operation(None), {}, patient)
-    assert [each.original_error.code for each in found.errors] == ["UNAVAILABLE"]
-    assert asyncio.get_running_loop().time() - started < 0.39
-
-
 @pytest.mark.parametrize(
     "text", ["{ a: fleet { revision } b: fleet { cursor } }", '{ node(id: "cluster:1") { id } }']
 )
@@ -243,12 +235,22 @@ async def test_trees_that_are_too_long_together_are_refused_and_counted_once(eng
     assert "more than 5 rows" in found.errors[0].message
 
 
-async def test_an_operation_that_takes_too_long_is_given_up(engine):
-    settings = ApiSettings(execution_seconds=0.05, at_least_seconds=30)
+class Stuck(EmbeddedStore):
+    """A store that never says what was published."""
+
+    async def publications(self) -> tuple[Publication, ...]:
+        await asyncio.Event().wait()
+        raise AssertionError("nobody sets it")
+
+
+async def test_an_operation_that_takes_too_long_is_given_up(tmp_path):
+    settings = ApiSettings(execution_seconds=0.05)
     documents = Documents(GRAPHQL, settings, Tallies())
     executor = Executor(SCHEMA, settings)
-    document = documents.prepare("{ fleet(atLeast: 9) { revision } }")
-    asked = context(engine, execution_seconds=0.05, at_least_seconds=30)
-    with pytest.raises(TookTooLong, match=r"longer than 0\.05 s") as refused:
-        await executor.execute(document, document.operation(None), {}, asked)
+    document = documents.prepare("{ publications { name } }")
+    store = await Stuck.open(tmp_path / "fleet.db", write=True, create=True)
+    async with opened(tmp_path, store) as engine:
+        asked = context(engine, execution_seconds=0.05)
+        with pytest.raises(TookTooLong, match=r"longer than 0\.05 s") as refused:
+            await executor.execute(document, document.operation(None), {}, asked)
     assert refused.value.hint

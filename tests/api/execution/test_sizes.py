@@ -15,6 +15,8 @@ SAME = [
     ("7", 7, Size(7, 1, 0)),
     ("-7", -7, Size(0, 1, 0)),
     ('"7"', "7", Size(0, 1, 0)),
+    ('"cluster:7@1"', "cluster:7@1", Size(0, 1, 0, earlier=True)),
+    ('["a", "b@1"]', ["a", "b@1"], Size(0, 2, 2 * LISTED, earlier=True)),
     ("null", None, Size(0, 1, 0)),
     ("[]", [], Size(0, 0, 0)),
     ("[1, 2]", [1, 2], Size(0, 2, 2 * LISTED)),

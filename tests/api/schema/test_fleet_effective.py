@@ -27,8 +27,9 @@ async def refused(engine: Any, query: str, **more: Any) -> tuple[str, list[str]]
 
 
 WHY = f"""application status summary cluster {{ name }} reconcilerFits
-    assignments {{ id name through holds explanation {{ holds summary reasons {{ text holds }} }} }}
-    requires {{ id holds explanation {{ reasons {{ text holds fact }} }} }}
+    assignments {{
+        objectId name through holds explanation {{ holds summary reasons {{ text holds }} }} }}
+    requires {{ objectId holds explanation {{ reasons {{ text holds fact }} }} }}
     prohibitions {{ name holds through }} dependencies {{ application status }}
     asked {AMOUNTS} offered {AMOUNTS} obstacles {{ kind message about }}
     since {{ revision actor reason change {{ id }} }}"""
@@ -44,7 +45,7 @@ async def test_why_an_application_is_on_a_cluster(fleet):
         "reconcilerFits": True,
         "assignments": [
             {
-                "id": "assignment:kitchen-us",
+                "objectId": "assignment:kitchen-us",
                 "name": "kitchen-us",
                 "through": None,
                 "holds": True,
@@ -55,7 +56,7 @@ async def test_why_an_application_is_on_a_cluster(fleet):
                 },
             },
             {
-                "id": "assignment:kitchen-gold",
+                "objectId": "assignment:kitchen-gold",
                 "name": "kitchen-gold",
                 "through": None,
                 "holds": False,
@@ -67,7 +68,7 @@ async def test_why_an_application_is_on_a_cluster(fleet):
             },
         ],
         "requires": {
-            "id": "application:grill",
+            "objectId": "application:grill",
             "holds": True,
             "explanation": {"reasons": [{"text": "/devices/grill", "holds": True, "fact": ""}]},
         },
@@ -80,7 +81,7 @@ async def test_why_an_application_is_on_a_cluster(fleet):
             "revision": 1,
             "actor": "ana",
             "reason": "because",
-            "change": {"id": "application:grill"},
+            "change": {"id": "application:grill@1"},
         },
     }
 
@@ -103,7 +104,7 @@ async def test_why_an_application_is_not_on_a_cluster_and_since_when(fleet):
         "revision": 3,
         "actor": "bo",
         "reason": "a larger store",
-        "change": {"id": "cluster:5"},
+        "change": {"id": "cluster:5@3"},
     }
 
 

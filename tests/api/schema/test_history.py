@@ -41,7 +41,7 @@ async def test_every_object_can_tell_its_past(fleet, identity):
     found = await data(fleet, f"query ($id: ID!) {{ node(id: $id) {{ {OF} }} }}", id=identity)
     first = found["node"]["history"][-1]
     kind = identity.partition(":")[0].upper()
-    created = {"id": identity, "kind": kind, "action": "CREATED"}
+    created = {"id": f"{identity}@1", "kind": kind, "action": "CREATED"}
     assert (first["revision"], first["change"]) == (1, created)
 
 

@@ -42,7 +42,7 @@ PREVIEW = """
             ... on Failure { code path }
             ... on Preview {
                 base changeCount left
-                changes { id kind name action lines }
+                changes { objectId kind name action lines }
                 impact {
                     registeredCount registered { totalCount nodes { name place(hierarchy: "geo") } }
                     retiredCount retired { totalCount nodes { name place(hierarchy: "geo") } }
@@ -118,7 +118,7 @@ async def test_the_changes_of_a_preview_are_those_that_applying_makes(engine):
     found = await preview(engine, *commands)
     await give(engine, *commands)
     made = (await engine.changeset(Revision(3))).changes
-    assert [each["id"] for each in found["changes"]] == [str(each.ref) for each in made]
+    assert [each["objectId"] for each in found["changes"]] == [str(each.ref) for each in made]
     assert found["changeCount"] == len(made)
     (york,) = [each for each in found["changes"] if each["name"] == "york-1"]
     assert york["action"] == "CHANGED" and "joined /geo/mx" in york["lines"]
@@ -162,7 +162,7 @@ async def test_a_preview_is_refused_where_the_batch_would_be(engine, commands, k
 
 async def test_a_preview_tells_its_author_nothing_outside_their_scope(engine):
     inside = await preview(engine, UpdateCluster("austin-1", title="Austin"), actor=EDITOR)
-    assert [each["id"] for each in inside["changes"]] == ["cluster:0"]
+    assert [each["objectId"] for each in inside["changes"]] == ["cluster:0"]
     outside = await preview(engine, UpdateCluster("york-1", title="York"), actor=EDITOR)
     assert outside["__typename"] == "NotFound"
     leaving = await preview(engine, Join("austin-1", "/geo/us/tx"), actor=EDITOR)

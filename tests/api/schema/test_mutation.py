@@ -368,11 +368,15 @@ async def test_sent_again_under_its_key_a_batch_takes_effect_once(engine):
     assert (again["revision"], engine.view.cursor.revision) == (3, 3)
 
 
-async def test_a_receipt_kept_from_long_ago_still_shows_its_own_revision(engine):
+async def test_a_receipt_kept_from_long_ago_leads_to_what_there_is_today(engine):
+    """What it leads to has the ids of today, under which clients overwrite what they have."""
     once = await apply(engine, RegisterCluster("new-1"), idempotencyKey="job-7")
-    await apply(engine, RegisterCluster("new-2"), RegisterCluster("new-3"))
+    await apply(engine, RegisterCluster("new-2"), UpdateCluster("new-1", title="renamed"))
     again = await apply(engine, RegisterCluster("new-1"), idempotencyKey="job-7")
-    assert again == once and again["fleet"]["clusters"]["totalCount"] == 4
+    assert (again["revision"], again["cursor"]) == (once["revision"], once["cursor"])
+    assert again["objects"] == once["objects"]
+    assert once["fleet"]["clusters"]["totalCount"] == 4
+    assert again["fleet"]["clusters"]["totalCount"] == 5
 
 
 async def test_a_key_names_one_batch(engine):

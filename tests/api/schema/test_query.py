@@ -176,7 +176,8 @@ def test_every_connection_has_the_one_kind_of_page():
 
 REVERT = """query ($to: RevisionOrTime!, $scope: RevertScope!) {
     previewRevert(to: $to, scope: $scope) { __typename
-        ... on Preview { base changeCount left changes { id action } impact { registeredCount } }
+        ... on Preview {
+            base changeCount left changes { objectId action } impact { registeredCount } }
         ... on Failure { code path } } }"""
 
 
@@ -189,7 +190,7 @@ async def test_a_revert_is_previewed_with_what_it_would_leave(fleet):
         "base": 4,
         "changeCount": 1,
         "left": [],
-        "changes": [{"id": "cluster:0", "action": "CREATED"}],
+        "changes": [{"objectId": "cluster:0", "action": "CREATED"}],
         "impact": {"registeredCount": 1},
     }
     assert fleet.view.cursor.revision == 4, "nothing was written"
@@ -205,4 +206,4 @@ async def test_a_preview_of_a_revert_is_never_remembered(fleet):
     asked = context(fleet)
     query = '{ previewRevert(to: 1, scope: {id: "cluster:0"}) { __typename } }'
     assert (await SCHEMA.execute(query, context_value=asked)).errors is None
-    assert asked.fresh
+    assert asked.usage.fresh

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import ValidationError
 
+from api.settings import ApiSettings
 from doors import served
 
 OURS = "https://dashboards.example"
@@ -46,6 +48,34 @@ async def test_a_listed_page_is_told_what_it_may_send_without_a_token(shared, pa
     assert {"authorization", "content-type"} <= allowed
     assert "access-control-allow-credentials" not in told
     assert "Origin" in found.headers["vary"]
+
+
+def allowed_headers(found) -> set[str]:
+    return set(found.headers["access-control-allow-headers"].split(", "))
+
+
+async def test_a_listed_page_may_send_what_clients_and_traces_add(shared):
+    """Each header that is not allowed fails the whole request in the browser."""
+    found = await shared.client.options("/graphql", headers=preflight(OURS))
+    assert allowed_headers(found) >= {
+        "authorization", "content-type", "if-none-match", "last-event-id",
+        "traceparent", "tracestate", "baggage",
+        "apollographql-client-name", "apollographql-client-version", "apollo-require-preflight",
+        "x-apollo-operation-name", "graphql-client-name", "graphql-client-version",
+    }  # fmt: skip
+
+
+async def test_the_headers_a_page_may_send_are_a_setting(fleet, an_issuer):
+    listed = "Authorization content-type X-Ours"
+    async with served(fleet, issuer=an_issuer, origins=OURS, origin_headers=listed) as door:
+        found = await door.client.options("/graphql", headers=preflight(OURS))
+        assert allowed_headers(found) == {"authorization", "content-type", "x-ours"}
+
+
+@pytest.mark.parametrize("headers", ["x-a, x-b", "x:a", "x-a\r\nx-b", "*", "naïve"])
+def test_what_can_be_no_header_is_refused_as_a_setting(headers):
+    with pytest.raises(ValidationError):
+        ApiSettings(origin_headers=headers)
 
 
 @pytest.mark.parametrize("path", PATHS)

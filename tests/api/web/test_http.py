@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from hashlib import sha256
+from itertools import product
 from typing import Any
 
 import pytest
@@ -10,7 +13,7 @@ import pytest
 from doors import served
 from engines import give
 from graph.model.access import Role
-from graph.model.command import GrantAccess, RevokeAccess, UpdateCluster
+from graph.model.command import GrantAccess, RetireCluster, RevokeAccess, UpdateCluster
 
 COUNT = "query Count { fleet { revision clusters { totalCount } } }"
 NEW = "application/graphql-response+json"
@@ -99,6 +102,92 @@ async def test_a_post_is_answered_in_full_whatever_tag_it_shows(door):
 async def test_two_callers_who_see_different_things_have_different_tags(door):
     first, second = await door.ask(COUNT), await door.ask(COUNT, who="tess")
     assert first.headers["etag"] != second.headers["etag"]
+
+
+NAMES = """query A($text: String!) { fleet { clusters(where: {text: $text}) { nodes { name } } } }
+query B($text: String!) { fleet { clusters(where: {text: $text}) { totalCount } } }"""
+
+
+async def test_answers_have_the_same_tag_exactly_where_they_are_the_same(door, fleet):
+    """Over callers, forms, methods, operations, variables and revisions."""
+    by_tag: dict[str, set[tuple[str, bytes]]] = {}
+    asked = [
+        {"query": NAMES, "operationName": name, "variables": {"text": text}}
+        for name in ("A", "B")
+        for text in ("/geo/us/tx", "/geo/us", "size = large", "not all")
+    ]
+    for revision in (2, 3):
+        assert fleet.view.cursor.revision == revision
+        for who, accept, sent in product(("ana", "ron", "tess"), ("application/json", NEW), asked):
+            headers = door.as_(who) | {"accept": accept}
+            fields = sent | {"variables": json.dumps(sent["variables"])}
+            for found in (
+                await door.client.post("/graphql", json=sent, headers=headers),
+                await door.client.post("/graphql", json=sent, headers=headers),
+                await door.client.get("/graphql", params=fields, headers=headers),
+            ):
+                assert found.status_code == 200
+                answer = (found.headers["content-type"], found.content)
+                by_tag.setdefault(found.headers["etag"], set()).add(answer)
+        await give(fleet, RetireCluster(f"austin-{10 * revision}"))
+    assert len(by_tag) > 20
+    assert all(len(answers) == 1 for answers in by_tag.values())
+    assert len({answer for answers in by_tag.values() for answer in answers}) == len(by_tag)
+
+
+async def test_a_get_is_told_that_nothing_changed_though_the_answer_was_not_remembered(
+    fleet, an_issuer
+):
+    async with served(fleet, issuer=an_issuer, responses_kept_bytes=0) as door:
+        first = await door.client.get("/graphql", params={"query": COUNT}, headers=door.as_("ana"))
+        headers = door.as_("ana") | {"if-none-match": first.headers["etag"]}
+        again = await door.client.get("/graphql", params={"query": COUNT}, headers=headers)
+        assert (first.status_code, again.status_code) == (200, 304)
+
+
+# documents by their hash
+
+
+def hashed(text: str, *, sent: bool = False, **more: Any) -> dict[str, Any]:
+    digest = sha256(text.encode()).hexdigest()
+    found = {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": digest}}, **more}
+    return found | {"query": text} if sent else found
+
+
+@pytest.mark.parametrize("accept", ["application/json", NEW])
+async def test_a_document_sent_with_its_hash_is_known_by_it_to_all_and_through_every_door(
+    door, accept
+):
+    async def post(who: str = "ana", **sent: Any) -> Any:
+        headers = door.as_(who) | {"accept": accept}
+        return await door.client.post("/graphql", json=sent, headers=headers)
+
+    unknown = await post(**hashed(COUNT))
+    assert unknown.status_code == 200
+    assert unknown.json()["errors"][0]["message"] == "PersistedQueryNotFound"
+    assert unknown.json()["errors"][0]["extensions"]["code"] == "PERSISTED_QUERY_NOT_FOUND"
+    assert "etag" not in unknown.headers
+    whole = await post(**hashed(COUNT, sent=True))
+    assert whole.json()["data"]["fleet"]["clusters"]["totalCount"] == 39
+    for _ in range(2):
+        assert (await post(**hashed(COUNT))).json() == whole.json()
+        by_another = await post("tess", **hashed(COUNT))
+        assert by_another.json()["data"]["fleet"]["clusters"]["totalCount"] == 16
+    fields = {"extensions": json.dumps(hashed(COUNT)["extensions"])}
+    by_get = await door.client.get("/graphql", params=fields, headers=door.as_("ana"))
+    assert by_get.json() == whole.json()
+
+
+async def test_where_hashes_are_switched_off_clients_are_told_to_send_texts(fleet, an_issuer):
+    async with served(fleet, issuer=an_issuer, persisted_queries_max=0) as door:
+        for sent, message in (
+            (hashed(COUNT), "PersistedQueryNotSupported"),
+            (hashed(COUNT, sent=True), ""),
+            (hashed(COUNT), "PersistedQueryNotSupported"),
+        ):
+            found = await door.client.post("/graphql", json=sent, headers=door.as_("ana"))
+            assert found.status_code == 200
+            assert found.json().get("errors", [{"message": ""}])[0]["message"] == message
 
 
 # answers remembered
@@ -260,6 +349,14 @@ async def test_a_revision_that_does_not_come_is_waited_for_and_then_unavailable(
         found = await door.ask("{ fleet(atLeast: 3) { revision } }")
         assert found.json()["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
         assert found.json()["data"] is None
+
+
+async def test_all_of_an_answer_is_of_the_revision_it_waited_for(door, fleet):
+    query = "{ a: fleet { revision } b: fleet(atLeast: 3) { revision } c: fleet { revision } }"
+    waiting = asyncio.create_task(door.ask(query))
+    await give(fleet, UpdateCluster("austin-00", title="arrived"))
+    found = (await waiting).json()["data"]
+    assert found == {name: {"revision": 3} for name in "abc"}
 
 
 async def test_a_revision_that_comes_while_it_is_waited_for_is_answered(door, fleet):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from api.telemetry.metrics import Tallies
-from api.web.responses import ENTRY_BYTES, Response, Responses, etag_of
+from api.web.media import Media
+from api.web.responses import ENTRY_BYTES, Response, Responses, etag_of, is_known
 from doors import opened
 from graph.index.snapshot import Snapshot
 
@@ -88,10 +89,19 @@ def test_without_room_nothing_is_kept(view):
     assert responses.get(view, "key") is None
 
 
-def test_a_tag_is_of_the_revision_and_of_who_may_see_it(view, earlier):
-    same = {etag_of(view.cursor, ("json", "everything")) for _ in range(3)}
-    others = {etag_of(earlier.cursor, ("json", "everything")), etag_of(view.cursor, ("json", "tx"))}
+def test_a_tag_is_of_the_answer_and_of_its_form():
+    same = {etag_of(Media.JSON, b'{"data":1}') for _ in range(3)}
+    others = {etag_of(Media.GRAPHQL, b'{"data":1}'), etag_of(Media.JSON, b'{"data":2}')}
     assert len(same) == 1
     assert len(others) == 2
     assert not same & others
     assert all(each.startswith(b'W/"') and each.endswith(b'"') for each in same | others)
+
+
+def test_a_tag_is_known_again_whatever_stands_around_it():
+    tag, other = etag_of(Media.JSON, b"1"), etag_of(Media.JSON, b"2")
+    strong = tag.removeprefix(b"W/")
+    for sent in (tag, strong, other + b", " + tag, tag + b"," + other):
+        assert is_known(tag, sent)
+    for sent in (b"", other, tag[:-1], strong.strip(b'"')):
+        assert not is_known(tag, sent)
