@@ -330,7 +330,7 @@ async def past(engine: Engine) -> tuple[list[Twin], list[Sequence[Change]]]:
 
 def lines_of(nodes: Sequence[dict[str, Any]]) -> dict[int, list[tuple[str, str]]]:
     return {
-        each["revision"]: [(line["id"], line["action"]) for line in each["changes"]]
+        each["revision"]: [(line["objectId"], line["action"]) for line in each["changes"]]
         for each in reversed(nodes)
     }
 
@@ -507,7 +507,7 @@ async def test_a_stream_from_the_beginning_tells_the_log_as_far_as_it_may_be_see
         variables = {"after": str(first)}
         async for value in follow(house, person, door, "changes", variables):
             if value["__typename"] == "Changeset":
-                told[value["revision"]] = [(e["id"], e["action"]) for e in value["changes"]]
+                told[value["revision"]] = [(e["objectId"], e["action"]) for e in value["changes"]]
             if value.get("cursor") == str(last):
                 break
         expected = told_log(views, changes, person, house.engine)

@@ -209,7 +209,7 @@ async def test_who_was_granted_what_is_for_admins_of_the_whole_fleet(house: Hous
                 await give(house.engine, GrantAccess("more", Role.READER, subject=f"x{name}"))
                 await give(house.engine, UpdateCluster("austin-1", title=f"after {name}"))
                 told = await stream.value()
-                assert (told["changes"][0]["id"] == "grant:more") is reads, name
+                assert (told["changes"][0]["objectId"] == "grant:more") is reads, name
                 await give(house.engine, RevokeAccess("more"))
 
 

@@ -34,11 +34,11 @@ PARTS = {
       ... on Invalid { selector { code message hint column length nearest } }
       ... on NotFound { selector { code message hint column length nearest } }
       ... on Rejected { reasons }""",
-    "CHANGE": "{ id kind name path action lines fields { name before after } }",
+    "CHANGE": "{ id objectId kind name path action lines fields { name before after } }",
     "HISTORY": """{ revision at actor reason
-      change { id kind name path action lines fields { name before after } } }""",
+      change { id objectId kind name path action lines fields { name before after } } }""",
     "CHANGESETS": """{ nodes { revision cursor at actor reason changeCount
-      changes { id kind name path action lines fields { name before after } } }
+      changes { id objectId kind name path action lines fields { name before after } } }
       edges { cursor node { revision } }
       pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }""",
 }
@@ -167,7 +167,7 @@ READS: Mapping[str, Read] = {
     ),
     "tree": Read(
         """query ($root: GroupPath!) { fleet { tree(root: $root, depth: 5) {
-             id path title depth count share } } }""",
+             groupId path title depth count share } } }""",
         lambda at: {"root": at.group},
     ),
     "tree from the top": _plain(
