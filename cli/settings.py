@@ -88,6 +88,10 @@ class Neo4jSettings(Section):
         5.0, "Added to the longest commit for each change in it."
     )
     load_seconds: float = _seconds(180.0, "Longest load of every fact from Neo4j.")
+    probe_seconds: float = _seconds(
+        0.5,
+        "Wait between two probes of a Neo4j that is away; writes are refused until one succeeds.",
+    )
 
 
 class LoadSettings(Section):

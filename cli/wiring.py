@@ -142,7 +142,7 @@ async def _open_neo4j(settings: Settings, *, create: bool, trace: Trace) -> Stor
     # a heavy driver the embedded store never needs
     from graph.store.neo4j import Neo4jStore, Timeouts
 
-    logging.getLogger("neo4j").setLevel(logging.ERROR)  # the store says what its retries come to
+    logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # the store says what its tries come to
     return await Neo4jStore.open(
         settings.store.url,
         user=settings.neo4j.user,

@@ -3,8 +3,8 @@
 While one group is being made durable the next one gathers, so the cost of a commit is shared by
 everybody who waited for it. Each batch is decided on the view its predecessor leaves. Nobody sees
 a revision before the store has it. When another process wrote first, the group is decided again
-from the newer view; when the store cannot be reached, the outcome is unknown and the caller is
-told how to ask for it.
+from the newer view; when a commit is cut off, the outcome is unknown and the caller is told how to
+ask for it. While the store is known to be out of reach batches are refused at once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from graph.index.snapshot import Snapshot
 from graph.model.access import Actor
 from graph.model.change import CHAIN_DIGITS, Changeset, Cursor, Receipt
 from graph.model.command import Batch, Revert
-from graph.model.errors import Conflict, TrellisError, Unavailable
+from graph.model.errors import Conflict, OutcomeUnknown, TrellisError, Unavailable
 from graph.model.names import Revision
 from graph.permission import decide_for
 from graph.settings import GraphSettings
@@ -138,6 +138,7 @@ class Writer:
                 f"{len(self._waiting):,} batches are waiting to be written",
                 hint="send the batch again in a moment, with the same idempotency key",
             )
+        self._store.check_available()
         request = _Request(batch, actor, asyncio.get_running_loop().create_future())
         self._waiting.append(request)
         if self._running is None or self._running.done():
@@ -181,8 +182,9 @@ class Writer:
             await self._catch_up()
             self._again([*group.requests, *(request for request, _ in group.answers)])
         except Unavailable as error:
+            told = _unknown(error) if isinstance(error, OutcomeUnknown) else error
             for request in group.requests:
-                _settle(request, _unknown(error))
+                _settle(request, told)
             for request, _ in group.answers:
                 _settle(request, error)
             await self._catch_up()

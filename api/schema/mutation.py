@@ -6,13 +6,13 @@ fault of ours is an error. A batch that was handed over goes on when its caller 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 import strawberry
 
 from api.context import Context
+from api.finishing import finished
 from api.schema.application_commands import DefineApplicationInput, DeleteApplicationInput
 from api.schema.assignment_commands import (
     AssignInput,
@@ -178,7 +178,7 @@ class Mutation:
         """A report, which is no batch: it changes nothing of the fleet."""
         context = info.context
         try:
-            return await asyncio.shield(report_published(context, input.report()))
+            return await finished(report_published(context, input.report()))
         except TrellisError as refusal:
             return failure_of(refusal, context.engine.view.cursor.revision)
 
@@ -195,7 +195,7 @@ class Mutation:
         """No batch either."""
         context = info.context
         try:
-            return await asyncio.shield(forget_publication(context, input))
+            return await finished(forget_publication(context, input))
         except TrellisError as refusal:
             return failure_of(refusal, context.engine.view.cursor.revision)
 
@@ -243,5 +243,5 @@ async def _answer(context: Context, commit: Callable[[Context], Awaitable[Applie
 
 async def _commit(context: Context, batch: Batch, left: tuple[str, ...] = ()) -> Applied:
     """Make the batch durable, whether or not its caller waits for it."""
-    receipt = await asyncio.shield(context.engine.execute(batch, context.actor))
+    receipt = await finished(context.engine.execute(batch, context.actor))
     return Applied(context=context, receipt=receipt, left=list(left))

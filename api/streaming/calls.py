@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 
 import orjson
@@ -12,6 +11,7 @@ from api.caller.identity import Identified
 from api.execution.documents import BadDocument
 from api.execution.operations import Operations, Prepared
 from api.execution.request import GraphQLRequest
+from api.finishing import finished
 from api.problems import BAD_REQUEST, INTERNAL, fault, graphql_error, refusal
 from api.streaming.hub import Hub, Subscription
 from api.streaming.selection import Asked
@@ -53,7 +53,7 @@ class Calls:
             if call.kind is OperationType.SUBSCRIPTION:
                 return await self._subscribe(call, identified, sink, after, started)
             # a change that is under way is finished, whether or not its caller is still there
-            await asyncio.shield(self._answer(call, identified, sink, started))
+            await finished(self._answer(call, identified, sink, started))
         except BadDocument as error:
             self._door.tell("unknown", "", BAD_REQUEST, started, identified)
             sink.fail([graphql_error(each) for each in error.errors])

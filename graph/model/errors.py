@@ -12,6 +12,7 @@
     |- Denied             the actor may not
     |- Rejected           a guard or a standing rule forbids it in this state
     '- Unavailable        it may succeed later, unchanged
+       '- OutcomeUnknown     ... or it has succeeded: nobody could find out
 
 Each carries what happened (``message``), what to do next (``hint``) and, when a batch is refused,
 where in the batch (``path``). The core knows no HTTP or GraphQL code; the doors translate.
@@ -91,6 +92,10 @@ class Unavailable(TrellisError):
     """The same request may succeed later."""
 
     code = "UNAVAILABLE"
+
+
+class OutcomeUnknown(Unavailable):
+    """A commit was cut off: it may have happened."""
 
 
 class RevisionExpired(NotFound):

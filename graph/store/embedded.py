@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from graph.model.change import Changeset, Cursor, Receipt, Relation
-from graph.model.errors import Conflict, Denied, NotFound, Unavailable
+from graph.model.errors import Conflict, Denied, NotFound, OutcomeUnknown, Unavailable
 from graph.model.names import Revision
 from graph.model.publication import Publication
 from graph.store.copying import PageProgress, back_up, restore, restore_draft
@@ -98,6 +98,9 @@ class EmbeddedStore:
                 hint="open it for writing once, which brings it up to date",
             )
 
+    def check_available(self) -> None:
+        """A file is never known to be out of reach: each use of it tells."""
+
     async def head(self) -> Head:
         """Where the record stands now."""
         return (await self._reader.run(read_meta)).head
@@ -117,7 +120,10 @@ class EmbeddedStore:
             now=now,
             receipts_kept_days=self._receipts_kept_days,
         )
-        return await self._writing().run(work)
+        try:
+            return await self._writing().run(work)
+        except Unavailable as error:  # a sync that failed does not tell what is on the disk
+            raise OutcomeUnknown(error.message, hint=error.hint) from error
 
     async def kept(self, actor: str, key: str) -> Kept | None:
         """The receipt first given for an actor's idempotency key."""

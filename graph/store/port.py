@@ -20,8 +20,8 @@ S10 Publications lie beside the log: the last report of each name, which survive
     seen by every process, and never goes back in this history.
 
 Every failure to reach or write the record is ``Unavailable``; no adapter lets its driver's own
-exceptions out. An ``Unavailable`` commit may or may not have happened: ask by idempotency key, or
-read the head.
+exceptions out. A commit that is ``Unavailable`` did not happen, unless it is ``OutcomeUnknown``:
+that one may have happened; ask by idempotency key, or read the head.
 """
 
 from __future__ import annotations
@@ -85,6 +85,10 @@ class Entry:
 
 class Store(Protocol):
     """A record of one fleet."""
+
+    def check_available(self) -> None:
+        """Raise ``Unavailable`` if the record is known to be out of reach; nothing is asked."""
+        ...
 
     async def head(self) -> Head:
         """Where the record stands now."""

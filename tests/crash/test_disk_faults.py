@@ -136,7 +136,7 @@ async def test_a_file_that_may_not_grow_refuses_in_a_real_process(seed: Path) ->
     )
     assert child.returncode == 3, child.stderr
     *acknowledged, refusal = child.stdout.splitlines()
-    assert refusal.startswith("Unavailable: ")
+    assert refusal.startswith("OutcomeUnknown: ")
     assert len(acknowledged) > 1
     await check_recovered(seed, [Cursor.parse(line) for line in acknowledged])
 

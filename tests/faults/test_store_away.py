@@ -1,7 +1,7 @@
 """Neo4j goes away and comes back under a serving process: reads go on, writes are refused.
 
 Process A reaches the server directly and writes on; process B reaches it through a proxy that
-misbehaves. The last kind of weather is the server itself, killed and started again.
+misbehaves. The last kind of weather is the server itself, stopped, or killed and started again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from followers import LogFollower, revision_of
 from graph.model.command import RegisterCluster
 from neo4j_process import LocalServer, wipe
 from neo4j_server import local_server
-from proxy import Fault, Proxy, proxy_to
+from proxy import FOR_EVER, Fault, Proxy, proxy_to
 from serving import serve
 from small import SMALL
 from ws_client import Failed, Operation, connect
@@ -32,7 +32,6 @@ from ws_client import Failed, Operation, connect
 pytestmark = [pytest.mark.neo4j, pytest.mark.crash]
 
 WEATHER = (Fault.REFUSE, Fault.RESET, Fault.BLACKHOLE)
-FOR_EVER = 1_000_000
 READS = 40
 AGE_SECONDS = 1.5
 """Far more than passes between two looks at a store that is there."""
@@ -80,6 +79,9 @@ class Stage:
 
     async def b_is_cut_off(self) -> bool:
         return bool((await self.b.fleet())["age"] > AGE_SECONDS)
+
+    async def b_has_caught_up(self) -> bool:
+        return not await self.b_is_cut_off()
 
     async def b_is_at(self, revision: int) -> bool:
         return await self.b.revision() >= revision
@@ -133,7 +135,7 @@ async def test_a_process_cut_off_from_its_store_reads_on_and_catches_up(
             written = [await stage.a.apply(stage.new()) for _ in range(3)]
             last = max(each["revision"] for each in written)
             sent = batch(stage.new(), key=f"during-{fault.name}")
-            during = await reads_while_a_write_waits(stage.b, sent)
+            during = await check_refuses_and_reads_on(stage.b, sent)
             await check_says_how_stale(stage.b, last)
             stage.come_back()
             seconds = await eventually(partial(stage.b_is_at, last))
@@ -142,17 +144,50 @@ async def test_a_process_cut_off_from_its_store_reads_on_and_catches_up(
             )
             last = await check_takes_effect_once(stage, sent)
             await listener.heard(last)
+        await listener.heard(await check_a_commit_cut_off_is_not_known(stage))
+        check_log_is_quiet(stage.b)
 
 
-async def test_a_server_that_is_killed_and_started_again_is_found_again(
+async def test_while_the_store_is_away_a_write_sends_it_nothing(
+    process: LocalServer, tmp_path: Path
+) -> None:
+    """Probes are so far apart that after the first one only a write could open a connection."""
+    async with staged(process, tmp_path, TRELLIS_NEO4J_PROBE_SECONDS="3600") as stage:
+        heard = stage.proxy.heard
+        assert (await stage.b.apply(RegisterCluster("sent-1")))["__typename"] == "Applied"
+        assert b"sent-1" in heard
+        stage.proxy.arm(Fault.BLACKHOLE, hits=FOR_EVER)
+        assert (await stage.b.send(batch(stage.new())))["code"] == "UNAVAILABLE"
+        await eventually(partial(refuses_at_once, stage.b, batch(stage.new())))
+        before = stage.proxy.connections
+        for each in range(20):
+            sent = batch(RegisterCluster(f"unsent-{each}"), key=f"unsent-key-{each}")
+            refusal = await stage.b.send(sent)
+            assert refusal["__typename"] == "Unavailable", refusal
+            assert "the store has been away for" in refusal["message"]
+            assert "it had no effect" in refusal["hint"]
+        assert stage.proxy.connections <= before + 1
+        assert b"unsent-" not in heard
+        await stage.b.fleet()
+        check_log_is_quiet(stage.b)
+
+
+async def test_a_server_that_is_suspended_or_killed_is_found_again(
     process: LocalServer, tmp_path: Path
 ) -> None:
     async with staged(process, tmp_path) as stage, listening(stage.b) as listener:
+        sent = batch(stage.new(), key="while-suspended")
+        with process.suspended():
+            await check_refuses_and_reads_on(stage.b, sent)
+        await eventually(stage.b_has_caught_up)
+        applied = await stage.b.send(sent)
+        assert applied["__typename"] == "Applied", "the first write is refused"
+        await listener.heard(applied["revision"])
         process.kill()
         try:
             await eventually(stage.b_is_cut_off)
             sent = batch(stage.new(), key="server-killed")
-            await reads_while_a_write_waits(stage.b, sent)
+            await check_refuses_and_reads_on(stage.b, sent)
             assert (await stage.b.readyz())[0] == 200
         finally:
             await asyncio.to_thread(process.launch)
@@ -167,6 +202,7 @@ async def test_a_server_that_is_killed_and_started_again_is_found_again(
         await eventually(a_writes)
         await eventually(lambda: stage.b_is_at(last))
         await listener.heard(await check_takes_effect_once(stage, sent))
+        check_log_is_quiet(stage.b)
 
 
 async def test_a_process_cut_off_for_too_long_is_not_ready_and_refuses(
@@ -217,18 +253,42 @@ async def timed_read(b: Api) -> float:
     return time.perf_counter() - started
 
 
-async def reads_while_a_write_waits(b: Api, sent: dict[str, object]) -> float:
-    """The median time of a read without the store; a write meanwhile is refused, in time."""
+async def check_refuses_and_reads_on(b: Api, sent: dict[str, object]) -> float:
+    """A write is refused, having had no effect; the median time of a read meanwhile."""
     before = await b.revision()
-    writing = asyncio.create_task(b.send(sent))
+    await eventually(partial(refuses_at_once, b, sent))
     times = [await timed_read(b) for _ in range(READS)]
-    waited = not writing.done()
-    async with asyncio.timeout(EXECUTION_SECONDS + 30):  # the rest is the machine's
-        refusal = await writing
-    assert refusal["code"] == "UNAVAILABLE", refusal
-    assert waited, "the write was refused before the reads were over: they prove nothing"
     assert await b.revision() == before
     return median(times)
+
+
+async def refuses_at_once(b: Api, sent: dict[str, object]) -> bool:
+    """Whether a write is refused because the store is known to be away."""
+    refusal = await b.send(sent)
+    assert refusal["code"] == "UNAVAILABLE", refusal
+    return refusal["__typename"] == "Unavailable" and "has been away for" in refusal["message"]
+
+
+def check_log_is_quiet(b: Api) -> None:
+    """Nothing went wrong that nobody dealt with."""
+    said = b.server.said()
+    assert "never retrieved" not in said and "Traceback" not in said, said
+
+
+async def check_a_commit_cut_off_is_not_known(stage: Stage) -> int:
+    """Its caller is told so, and the next one that nothing was done; its revision in the end."""
+    sent = batch(RegisterCluster("cut-off-1"), key="cut-off")
+    stage.proxy.arm(Fault.CUT_AFTER_COMMIT, only=b"cut-off-1", then=Fault.REFUSE)
+    told = await stage.b.send(sent)
+    assert told["__typename"] == "Unavailable", told
+    assert "whether the batch took effect is not known" in told["message"]
+    await stage.proxy.stop()
+    other = await stage.b.send(batch(stage.new()))
+    assert other["__typename"] == "Unavailable", other
+    assert "not known" not in other["message"] and "it had no effect" in other["hint"]
+    stage.come_back()
+    await eventually(stage.b_has_caught_up)
+    return await check_takes_effect_once(stage, sent)
 
 
 async def check_says_how_stale(b: Api, head: int) -> None:

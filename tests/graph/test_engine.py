@@ -37,6 +37,7 @@ from graph.model.errors import (
     Conflict,
     Invalid,
     NotFound,
+    OutcomeUnknown,
     ResyncRequired,
     RevisionExpired,
     Unavailable,
@@ -288,7 +289,7 @@ class Cut:
         if cut != "before":
             receipts = await self._store.commit(entries, **rest)
         if cut:
-            raise Unavailable("the connection was lost", hint="")
+            raise OutcomeUnknown("the connection was lost", hint="")
         return receipts
 
 
@@ -304,6 +305,36 @@ async def test_after_a_lost_answer_the_same_key_gives_the_one_receipt(store, cut
     receipt = await give(engine, RegisterCluster("york-2"), key="k")
     assert receipt.revision == engine.view.cursor.revision == 2
     assert (await engine.verify()).whole
+
+
+class Away:
+    """A store that knows it is out of reach."""
+
+    def __init__(self, store):
+        self._store = store
+        self.asked = []
+        self.away = False
+
+    def check_available(self):
+        if self.away:
+            raise Unavailable("the store has been away for 3 s")
+
+    def __getattr__(self, name):
+        self.asked.append(name)
+        return getattr(self._store, name)
+
+
+async def test_a_store_that_is_known_to_be_away_is_not_asked_by_a_write(store):
+    away = Away(store)
+    engine = await Engine.open(away, now=ticking())
+    await give(engine, *SMALL)
+    away.away, away.asked = True, []
+    for key in (None, "k"):
+        with pytest.raises(Unavailable, match=r"away for 3 s$"):
+            await give(engine, RegisterCluster("york-2"), key=key)
+    assert not away.asked
+    away.away = False
+    assert (await give(engine, RegisterCluster("york-2"), key="k")).revision == 2
 
 
 def test_a_key_that_was_kept_before_losses_could_be_stated_is_still_of_the_same_batch():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from dataclasses import replace
 
 import pytest
@@ -57,6 +58,24 @@ def test_a_fleet_in_neo4j(on_neo4j: Trellis) -> None:
 def test_a_wrong_password_is_said_and_never_shown(on_neo4j: Trellis) -> None:
     settings = {**on_neo4j.settings, "TRELLIS_NEO4J_PASSWORD": "guessed-wrong"}
     answer = replace(on_neo4j, settings=settings)("select", "all", expect=1)
-    assert answer.startswith("error: Neo4j does not answer as it should")
+    assert answer.startswith(f"error: Neo4j at {settings['TRELLIS_STORE_URL']} does not let this")
     assert "check the user and the password" in answer
     assert "guessed-wrong" not in answer
+
+
+def test_a_bolt_port_that_nobody_answers_on_is_told_from_one_that_hangs(trellis: Trellis) -> None:
+    """The first is a server that does not run, the second one that is not well."""
+    impatient = {"TRELLIS_NEO4J_RETRY_SECONDS": "0.1", "TRELLIS_NEO4J_ACQUIRE_SECONDS": "0.5"}
+
+    def told(port: int) -> str:
+        settings = {"TRELLIS_STORE_URL": f"bolt://127.0.0.1:{port}", **impatient}
+        return replace(trellis, settings=settings)("select", "all", expect=1)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = int(listener.getsockname()[1])
+        assert f"bolt://127.0.0.1:{port} accepts connections and does not answer" in told(port)
+    answer = told(port)
+    assert answer.startswith(
+        f"error: nothing answers at bolt://127.0.0.1:{port}: is Neo4j running there?\n"
+    )
+    assert "start it, or correct the URL of the store" in answer

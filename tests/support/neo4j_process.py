@@ -19,6 +19,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -136,6 +137,16 @@ class LocalServer:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait()
             self._process = None
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Let the process take connections and answer nobody, as a machine without memory does."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
         """End the process and throw its home away."""

@@ -16,6 +16,8 @@ from enum import Enum, auto
 COMMIT = bytes.fromhex("0002 b012 0000")
 """The whole message: a chunk of two bytes, a structure without fields, and the end."""
 PIECE_BYTES = 65_536
+FOR_EVER = 1_000_000
+"""More often than any test gives a fault the chance to strike."""
 
 
 class Fault(Enum):
@@ -53,11 +55,28 @@ class Proxy:
     hits_left: int = 0
     hits: int = 0
     """How often a fault has struck."""
+    connections: int = 0
+    """How many were opened by clients."""
+    heard: bytearray = field(default_factory=bytearray)
+    """Everything that clients have sent."""
+    only: bytes = b""
+    """Commits are cut only for transactions that sent these bytes."""
+    then: Fault = Fault.NONE
+    """What happens to every connection once the fault has struck so many times."""
     _pipes: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
-    def arm(self, fault: Fault, *, after_bytes: int = 0, hits: int = 1) -> None:
-        """Let ``fault`` strike so many times from now on; then all is well again."""
+    def arm(
+        self,
+        fault: Fault,
+        *,
+        after_bytes: int = 0,
+        hits: int = 1,
+        only: bytes = b"",
+        then: Fault = Fault.NONE,
+    ) -> None:
+        """Let ``fault`` strike so many times from now on; ``then`` all is well again, or not."""
         self.fault, self.after_bytes, self.hits_left = fault, after_bytes, hits
+        self.only, self.then = only, then
 
     def strikes(self, *faults: Fault) -> bool:
         """Whether one of ``faults`` strikes now."""
@@ -65,6 +84,8 @@ class Proxy:
             return False
         self.hits_left -= 1
         self.hits += 1
+        if self.hits_left == 0 and self.then is not Fault.NONE:
+            self.arm(self.then, hits=FOR_EVER)
         return True
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -72,6 +93,7 @@ class Proxy:
         task = asyncio.current_task()
         assert task is not None
         self._pipes.add(task)
+        self.connections += 1
         try:
             if not self.strikes(Fault.REFUSE):
                 await self._connect(reader, writer)
@@ -123,6 +145,8 @@ class Link:
 
     proxy: Proxy
     tail: bytes = b""
+    transaction: bytes = b""
+    """What the client has sent since its last COMMIT."""
     sent: int = 0
     received: int = 0
     committing: bool = False
@@ -134,7 +158,12 @@ class Link:
             commit = COMMIT in self.tail + piece
             self.tail = (self.tail + piece)[1 - len(COMMIT) :]
             self.sent += len(piece)
-            if commit and self.proxy.strikes(Fault.CUT_BEFORE_COMMIT):
+            self.proxy.heard += piece
+            self.transaction += piece
+            ours = commit and self.proxy.only in self.transaction
+            if commit:
+                self.transaction = b""
+            if ours and self.proxy.strikes(Fault.CUT_BEFORE_COMMIT):
                 return
             if self.sent > self.proxy.after_bytes and self.proxy.strikes(Fault.CUT_UP):
                 writer.write(piece[: len(piece) // 2])
@@ -145,7 +174,7 @@ class Link:
             self.committing = self.committing or commit
             writer.write(piece)
             await writer.drain()
-            if commit and self.proxy.strikes(Fault.CUT_AFTER_COMMIT):
+            if ours and self.proxy.strikes(Fault.CUT_AFTER_COMMIT):
                 return
 
     async def down(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

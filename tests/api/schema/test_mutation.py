@@ -35,7 +35,7 @@ from graph.model.command import (
     UpdateGroup,
     UpdateHierarchy,
 )
-from graph.model.errors import Unavailable
+from graph.model.errors import OutcomeUnknown, Unavailable
 from graph.model.inventory import Capacity, LabelType, Mode
 from graph.model.names import Revision
 from graph.model.workload import Choice, LateBound, Template
@@ -483,10 +483,12 @@ async def test_whoever_gives_up_their_access_still_gets_the_receipt(engine):
 
 
 async def test_while_the_store_is_away_a_batch_says_so_and_how_to_go_on(engine, store):
-    store.fault = Unavailable("the store does not answer")
-    found = await apply(engine, CreateGroup("/geo/mx"), idempotencyKey="job-7")
-    assert (found["__typename"], found["code"]) == ("Unavailable", "UNAVAILABLE")
-    assert "not known" in found["message"] and "same idempotency key" in found["hint"]
+    for fault, unknown in ((Unavailable("no answer"), False), (OutcomeUnknown("cut"), True)):
+        store.fault = fault
+        found = await apply(engine, CreateGroup("/geo/mx"), idempotencyKey="job-7")
+        assert (found["__typename"], found["code"]) == ("Unavailable", "UNAVAILABLE")
+        assert ("not known" in found["message"]) is unknown
+        assert ("same idempotency key" in found["hint"]) is unknown
     store.fault = None
     again = await apply(engine, CreateGroup("/geo/mx"), idempotencyKey="job-7")
     assert (again["__typename"], again["revision"]) == ("Applied", 3)
