@@ -178,6 +178,14 @@ class TelemetrySettings(ApiSection):
     traces_share: float = Field(
         default=1.0, ge=0, le=1, description="The share of requests that are traced."
     )
+    service_name: str = Field(
+        default="", description="The name of this process in traces; trellis by default."
+    )
+    resource_attributes: str = Field(
+        default="",
+        description="What else traces say of this process, as key=value,key=value with other"
+        " characters percent-encoded.",
+    )
     logs: Literal["auto", "json", "text"] = Field(
         default="auto",
         description="The form of log lines: json, text, or auto: text on a terminal, else json.",

@@ -39,7 +39,7 @@ class Server:
 def running(words: Sequence[str], environment: Mapping[str, str]) -> Iterator[Server]:
     """``words`` as a process that says where it is listening; ended at the end."""
     said = directory() / "said"
-    kept = {name: value for name, value in os.environ.items() if "TRELLIS" not in name}
+    kept = {n: v for n, v in os.environ.items() if not n.startswith(("TRELLIS", "OTEL"))}
     with said.open("wb") as stream:
         process = _started(words, {**kept, **environment}, stream)
     try:

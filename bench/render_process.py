@@ -179,7 +179,7 @@ def worker_words(api: Api, repository: Repository, *more: str) -> list[str]:
 
 def rendered_once(api: Api, repository: Repository) -> Used:
     """A worker that publishes up to now and ends."""
-    kept = {name: value for name, value in os.environ.items() if "TRELLIS" not in name}
+    kept = {n: v for n, v in os.environ.items() if not n.startswith(("TRELLIS", "OTEL"))}
     said = directory() / "said"
     started = time.perf_counter()
     with said.open("wb") as stream:

@@ -19,7 +19,7 @@ from cli.output import columns
 from cli.problems import print_refusal
 from cli.progress import progress
 from cli.session import settings_for
-from cli.settings import Settings
+from cli.settings import Settings, log_service_links
 from cli.wiring import open_output, open_source
 from graph.effective.portion import Overlays, Pointers
 from graph.model.errors import Rejected
@@ -121,6 +121,7 @@ async def _render(settings: Settings, task: Task, *, here: bool, adopt: bool) ->
     work = asyncio.current_task()
     assert work is not None, "it runs in one"
     with log_to(settings.telemetry, secrets=[secret], trace_id=trace_id):
+        log_service_links()
         traces = Traces(settings.telemetry)
         try:
             with _stopping(work.cancel):

@@ -19,7 +19,7 @@ from api.telemetry.telemetry import Telemetry
 from api.telemetry.traces import trace_id
 from cli.output import at_revision
 from cli.session import settings_for
-from cli.settings import Settings
+from cli.settings import Settings, log_service_links
 from cli.wiring import open_engine
 from graph.engine import Engine
 from graph.model.errors import Conflict
@@ -51,7 +51,9 @@ async def _serve(settings: Settings, *, create: bool) -> None:
     identity_of(settings.auth, settings.api)  # refuses now what would be refused after a long load
     told = log_to(settings.telemetry, secrets=_secrets(settings), trace_id=trace_id)
     async with AsyncExitStack() as stack:
-        telemetry = Telemetry(settings.telemetry, access=AccessLines(stack.enter_context(told)))
+        access = AccessLines(stack.enter_context(told))
+        log_service_links()
+        telemetry = Telemetry(settings.telemetry, access=access)
         stack.push_async_callback(telemetry.close)
         listener = stack.enter_context(closing(bind(settings.api.host, settings.api.port)))
         opened = open_engine(

@@ -1,19 +1,22 @@
 """Settings: the only reader of the environment.
 
 Every setting has a name under ``TRELLIS_``, a unit in that name where it has one, and a default
-that works on a fresh machine. A name that is not known is refused, so a typing error is not
-silence. Secrets have settings of their own and are never part of a URL, an argument or a log.
+that works on a fresh machine; two are called as OpenTelemetry calls them. A name that is not known
+is refused, so a typing error is not silence; links to Kubernetes Services are passed over. Secrets
+have settings of their own and are never part of a URL, an argument or a log.
 """
 
 from __future__ import annotations
 
 import getpass
+import logging
 import os
 from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from api.settings import ApiSettings, AuthSettings, TelemetrySettings
+from cli.service_links import service_links
 from graph.model.command import COMMANDS_MAX
 from graph.model.errors import Invalid
 from graph.model.names import did_you_mean, nearest, quoted
@@ -30,6 +33,13 @@ from renderer.settings import (
 PREFIX = "TRELLIS_"
 FOR_TESTS = "TRELLIS_TEST_"
 """Names under this prefix belong to the test suite and are passed over."""
+STANDARD_NAMES = {
+    ("telemetry", "service_name"): "OTEL_SERVICE_NAME",
+    ("telemetry", "resource_attributes"): "OTEL_RESOURCE_ATTRIBUTES",
+}
+"""Settings that every program of an installation is given under the same name."""
+
+_log = logging.getLogger(__name__)
 
 
 class Section(BaseModel):
@@ -194,10 +204,12 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     """The settings in ``environment``; that of the process by default."""
     source = os.environ if environment is None else environment
     known = names()
+    links = service_links(source, prefix=PREFIX)
     nested: dict[str, dict[str, str]] = {}
     flat: dict[str, str] = {}
     for name, value in sorted(source.items()):
-        if not name.startswith(PREFIX) or name.startswith(FOR_TESTS):
+        ours = name.startswith(PREFIX) and not name.startswith(FOR_TESTS)
+        if name in links or not (ours or name in known):
             continue
         if name not in known:
             close = did_you_mean(nearest(name, known, count=1))
@@ -225,6 +237,12 @@ def escapes_wanted(environment: Mapping[str, str] | None = None) -> bool:
     return not source.get("NO_COLOR") and source.get("TERM") != "dumb"
 
 
+def log_service_links() -> None:
+    """Say which names of the environment were passed over, for whoever debugs their settings."""
+    for name in sorted(service_links(os.environ, prefix=PREFIX)):
+        _log.debug("%s is ignored: it is a link to a Kubernetes Service, not a setting", name)
+
+
 def names() -> dict[str, tuple[str, str]]:
     """Every name in the environment, with the section (or none) and field it fills."""
     found: dict[str, tuple[str, str]] = {}
@@ -232,7 +250,8 @@ def names() -> dict[str, tuple[str, str]]:
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             for inner in kind.model_fields:
-                found[f"{PREFIX}{name}_{inner}".upper()] = (name, inner)
+                standard = STANDARD_NAMES.get((name, inner))
+                found[standard or f"{PREFIX}{name}_{inner}".upper()] = (name, inner)
         else:
             found[f"{PREFIX}{name}".upper()] = ("", name)
     return found

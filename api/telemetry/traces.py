@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import cast
+from urllib.parse import unquote
 
 import opentelemetry.trace
 from opentelemetry.context import Context
@@ -27,6 +28,7 @@ SERVICE = "trellis"
 EXPORT_SECONDS_MAX = 5
 """Longest wait for the collector, also when the process ends."""
 
+_log = logging.getLogger(__name__)
 _NOTHING = nullcontext()
 _PROPAGATOR = TraceContextTextMapPropagator()
 
@@ -46,7 +48,7 @@ class Traces:
             return
         provider = TracerProvider(
             sampler=ParentBased(TraceIdRatioBased(settings.traces_share)),
-            resource=Resource({SERVICE_NAME: SERVICE}),
+            resource=Resource(resource_attributes(settings)),
             shutdown_on_exit=False,
         )
         made = (exporter or _otlp)(settings.traces_url)
@@ -106,6 +108,20 @@ class Traces:
             closing = threading.Thread(target=self._provider.shutdown, daemon=True)
             closing.start()
             closing.join(EXPORT_SECONDS_MAX)
+
+
+def resource_attributes(settings: TelemetrySettings) -> dict[str, str]:
+    """What every span says of this process; a part that cannot be read is left out."""
+    found = {SERVICE_NAME: SERVICE}
+    for part in settings.resource_attributes.split(","):
+        key, equals, value = (each.strip() for each in part.partition("="))
+        if key and equals:
+            found[unquote(key)] = unquote(value)
+        elif part.strip():
+            _log.warning("a resource attribute without key and = is ignored: %s", part.strip())
+    if settings.service_name:
+        found[SERVICE_NAME] = settings.service_name
+    return found
 
 
 def is_traced() -> bool:

@@ -104,7 +104,7 @@ def test_every_setting_is_described() -> None:
 
 def test_the_operating_page_tells_every_default_and_what_it_does() -> None:
     page = (Path(__file__).parents[2] / "docs" / "operating.md").read_text("utf-8")
-    told = re.findall(r"^\| `(TRELLIS_\w+)` \| (.*?) \| (.*) \|$", page, re.MULTILINE)
+    told = re.findall(r"^\| `((?:TRELLIS|OTEL)_\w+)` \| (.*?) \| (.*) \|$", page, re.MULTILINE)
     models: dict[str, type[BaseModel]] = {
         section: kind
         for section, field in Settings.model_fields.items()

@@ -82,7 +82,9 @@ class House:
         return re.sub(r":\d+ ", ":8000 ", told)
 
     def _environment(self) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if "TRELLIS" not in name}
+        kept = {
+            n: value for n, value in os.environ.items() if not n.startswith(("TRELLIS", "OTEL"))
+        }
         person = {"NAME": "Ana", "EMAIL": "ana@example.com"}
         return {
             **kept,

@@ -114,7 +114,7 @@ class Stage:
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory of its own, and nothing of the caller's environment."""
-    for name in [each for each in os.environ if each.startswith("TRELLIS_")]:
+    for name in [each for each in os.environ if each.startswith(("TRELLIS_", "OTEL_"))]:
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TRELLIS_ACTOR", "ana")

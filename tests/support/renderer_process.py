@@ -159,7 +159,7 @@ def _words(
 
 
 def _environment(settings: Mapping[str, str]) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if "TRELLIS" not in name}
+    kept = {n: v for n, v in os.environ.items() if not n.startswith(("TRELLIS", "OTEL"))}
     return {**kept, **EAGER, "PYTHONWARNINGS": "error", "PYTHONPATH": str(ROOT), **settings}
 
 

@@ -144,7 +144,7 @@ def server(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 def _begin(
     url: str, place: Path, settings: Mapping[str, str], arguments: Sequence[str]
 ) -> tuple[subprocess.Popen[bytes], Path]:
-    kept = {name: value for name, value in os.environ.items() if "TRELLIS" not in name}
+    kept = {n: v for n, v in os.environ.items() if not n.startswith(("TRELLIS", "OTEL"))}
     given = {
         "TRELLIS_STORE_URL": url,
         "TRELLIS_API_PORT": "0",

@@ -64,7 +64,9 @@ class Trellis:
         return [sys.executable, "-m", "cli.main", *arguments]
 
     def _environment(self) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if "TRELLIS" not in name}
+        kept = {
+            n: value for n, value in os.environ.items() if not n.startswith(("TRELLIS", "OTEL"))
+        }
         return kept | {"TRELLIS_ACTOR": "tester", "PYTHONWARNINGS": "error", **self.settings}
 
     def on_a_terminal(self, *arguments: str, **settings: str) -> str:

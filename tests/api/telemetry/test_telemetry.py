@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import AsyncIterator, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ from starlette.applications import Starlette
 
 from api.settings import TelemetrySettings
 from api.telemetry.telemetry import Telemetry
-from api.telemetry.traces import trace_id
+from api.telemetry.traces import resource_attributes, trace_id
 from engines import give
 from graph.engine import Engine
 from graph.model.command import CreateHierarchy, RegisterCluster
@@ -26,6 +24,7 @@ from graph.model.errors import Conflict
 from graph.store.embedded import EmbeddedStore
 from graph.store.neo4j import Neo4jStore
 from neo4j_server import server
+from otlp_collector import collecting
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 UNSAMPLED = PARENT[:-2] + "00"
@@ -310,39 +309,37 @@ async def test_a_collector_that_is_away_does_not_keep_the_process(
     assert "Transient" not in caplog.text
 
 
-@pytest.fixture
-def collector() -> Iterator[tuple[str, list[tuple[str, str, int]]]]:
-    """A collector of traces by OTLP over HTTP: its URL, and what it received."""
-    received: list[tuple[str, str, int]] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            received.append((self.path, self.headers["Content-Type"], len(body)))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/v1/traces", received
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-async def test_spans_reach_a_collector(
-    collector: tuple[str, list[tuple[str, str, int]]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url, received = collector
+async def test_spans_reach_a_collector(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
-    telemetry = Telemetry(settings(traces_url=url))
-    with telemetry.traces.operation():
-        pass
-    await telemetry.close()
-    ((path, kind, size),) = received
-    assert (path, kind) == ("/v1/traces", "application/x-protobuf")
-    assert size > 50
+    with collecting() as collector:
+        telemetry = Telemetry(settings(traces_url=collector.url))
+        with telemetry.traces.operation():
+            pass
+        await telemetry.close()
+    (request,) = collector.received
+    assert (request.path, request.media) == ("/v1/traces", "application/x-protobuf")
+    assert collector.span_names() == ["operation"]
+    assert collector.attributes() == {"service.name": "trellis"}
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes", "said"),
+    [
+        ("", "", {"service.name": "trellis"}),
+        ("pos", "", {"service.name": "pos"}),
+        (
+            "",
+            "service.name=edge, k8s.pod.name = p-0",
+            {"service.name": "edge", "k8s.pod.name": "p-0"},
+        ),
+        ("pos", "service.name=edge", {"service.name": "pos"}),
+        ("", "a=b%2Cc%3Dd,e=", {"service.name": "trellis", "a": "b,c=d", "e": ""}),
+        ("", "nonsense,=x,,a=b", {"service.name": "trellis", "a": "b"}),
+    ],
+)
+def test_the_process_says_what_it_is_told_to_say_of_itself(
+    name: str, attributes: str, said: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    given = settings(service_name=name, resource_attributes=attributes)
+    assert resource_attributes(given) == said
+    assert len(caplog.records) == sum(each in attributes for each in ("nonsense", "=x"))
