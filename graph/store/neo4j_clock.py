@@ -9,8 +9,8 @@ reads exact without waiting for writers as a habit. The Clock carries a check ov
 and whatever does not fit together is ``Unsettled`` and read again under the lock. And a refusal,
 which a follower acts upon, is only given from under the lock.
 
-``Ask`` stands for the transaction, so that only ``graph.store.neo4j`` knows the driver. It takes
-literal texts only: the type checker refuses a statement that was built from input.
+``Ask`` stands for the transaction, so that ``graph.store.neo4j_connection`` alone knows the driver.
+It takes literal texts only: the type checker refuses a statement that was built from input.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ import pytest
 
 from committers import Acknowledged, check_record, commit_surely
 from graph.model.errors import Conflict
-from graph.store.neo4j import Neo4jStore, Timeouts
+from graph.store.neo4j import Neo4jStore
+from graph.store.neo4j_connection import Timeouts
 from graph.store.port import Entry
 from history import BUSINESS, History, at, by_ref, cluster, exact
 from neo4j_server import Server, server

@@ -8,7 +8,8 @@ from random import Random
 import pytest
 
 from committers import Acknowledged, check_record, write_until
-from graph.store.neo4j import Neo4jStore, Timeouts
+from graph.store.neo4j import Neo4jStore
+from graph.store.neo4j_connection import Timeouts
 from neo4j_process import LocalServer, wipe
 from neo4j_server import local_server
 

@@ -19,7 +19,8 @@ from graph.model.names import GroupNumber, Revision
 from graph.model.publication import Publication
 from graph.model.selector import Everything, InNamespace
 from graph.model.workload import Assignment, Choice
-from graph.store.neo4j import Neo4jStore, Timeouts
+from graph.store.neo4j import Neo4jStore
+from graph.store.neo4j_connection import Timeouts
 from graph.store.neo4j_links import LABELS
 from graph.store.neo4j_migrations import MIGRATIONS, SCHEMA_VERSION
 from graph.store.neo4j_publications import publication_fields
