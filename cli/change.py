@@ -15,6 +15,7 @@ from cli.output import at_revision
 from cli.problems import told_hint
 from cli.progress import progress
 from cli.session import ask, settings_for
+from cli.signing import author_of
 from graph.effective.moves import Move
 from graph.engine import Engine, Preview
 from graph.model.change import Receipt
@@ -26,7 +27,11 @@ from graph.model.view import FleetView
 
 NAMES_SHOWN_MAX = 5
 
-ACTOR = click.option("--actor", help="Who makes the change. [default: the setting's actor]")
+ACTOR = click.option(
+    "--actor",
+    metavar="SUBJECT",
+    help="Act for this subject, under their grants, if the store's owner allows it.",
+)
 KEY = click.option("--key", metavar="KEY", help="An idempotency key: sent twice, done once.")
 EXPECTED = click.option(
     "--expected-revision", type=int, help="Refuse if what the file names has changed since."
@@ -70,12 +75,13 @@ def load(
     counts = [_count(file) for file in files]
 
     async def body(engine: Engine) -> None:
+        author = author_of(settings, actor)
         for file, count in zip(files, counts, strict=True):
             with progress(f"loading {file}", count or None) as advance:
                 loaded = await load_commands(
                     engine,
                     read_commands(file),
-                    actor=actor or settings.actor,
+                    author=author,
                     reason=reason or f"load {file}",
                     batch_commands=batch or settings.load.batch_commands,
                     salt=secrets.token_hex(8) if again else "",
@@ -111,9 +117,10 @@ def apply(
     placed = _one_batch(file)
 
     async def body(engine: Engine) -> None:
+        author = author_of(settings, actor)
         batch = Batch(
             tuple(each.command for each in placed),
-            actor or settings.actor,
+            author.name,
             reason,
             expected_revision=_revision(expected_revision),
             idempotency_key=key,
@@ -121,7 +128,7 @@ def apply(
             declare_labels=declare_labels,
         )
         try:
-            receipt = await engine.execute(batch)
+            receipt = await engine.execute(batch, author.acting_for)
         except TrellisError as error:
             raise located(error, placed) from None
         click.echo(_receipt(receipt))
@@ -190,7 +197,7 @@ def save(
         receipt = await commit(
             engine,
             (command,),
-            actor=actor or settings.actor,
+            author=author_of(settings, actor),
             reason=reason or f"save {name}",
             key=None,
             loss=expect_loss,

@@ -29,6 +29,7 @@ from cli.sample import SEED_SENTENCE, reference_selectors, sample
 from cli.sample_workload import chapters
 from cli.session import group_named
 from cli.settings import Settings, StoreSettings, read_settings
+from cli.signing import local_author
 from cli.wiring import embedded_path, open_engine
 from graph.engine import Engine
 from graph.facets import ByGroup, ByLabel
@@ -38,7 +39,6 @@ from graph.model.names import ClusterNumber, Revision
 from graph.model.ref import Kind, Ref
 from graph.model.view import subtree
 
-ACTOR = "demo"
 MARK = "seed-sentence"
 """The saved selector that is written last: a store that has it is complete."""
 REPEATS = 41
@@ -94,7 +94,7 @@ async def _demo(settings: Settings, asked: int | None, *, fresh: bool) -> None:
         await _explain(engine)
         _count(engine)
         await _change_and_undo(engine)
-        await tell_in_git(engine, settings, ACTOR)
+        await tell_in_git(engine, settings, local_author().name)
         await _verify(engine)
     click.echo(_next(settings))
 
@@ -126,16 +126,16 @@ async def _build(engine: Engine, clusters: int) -> None:
         loaded = await load_commands(
             engine,
             _placed(clusters),
-            actor=ACTOR,
+            author=local_author(),
             reason=f"a sample fleet of {clusters:,} clusters",
             batch_commands=COMMANDS_MAX,
             salt="",
             advance=advance,
         )
     for chapter in chapters():
-        await engine.execute(Batch(chapter.commands, ACTOR, chapter.reason))
+        await engine.execute(Batch(chapter.commands, local_author().name, chapter.reason))
     save = SaveSelector(MARK, SEED_SENTENCE, "The seed sentence")
-    await engine.execute(Batch((save,), ACTOR, "the fleet is complete"))
+    await engine.execute(Batch((save,), local_author().name, "the fleet is complete"))
     seconds = time.perf_counter() - started
     click.echo(
         f"loaded {loaded.commands:,} commands in {loaded.batches:,} batches, and what the fleet"
@@ -193,7 +193,8 @@ async def _change_and_undo(engine: Engine) -> None:
     name = before.cluster_name(number)
     click.echo(f"\nthe company buys {name}, and gives it back\n")
     _tell(engine, "before")
-    await engine.execute(Batch((Join(name, "/franchise/corporate"),), ACTOR, "the company buys it"))
+    join = Join(name, "/franchise/corporate")
+    await engine.execute(Batch((join,), local_author().name, "the company buys it"))
     _tell(engine, "joined /franchise/corporate")
     await _undo(engine, number, before.cursor.revision)
     _tell(engine, "reverted")
@@ -201,7 +202,9 @@ async def _change_and_undo(engine: Engine) -> None:
 
 async def _undo(engine: Engine, number: ClusterNumber, revision: Revision) -> None:
     plan = await engine.plan_revert(Ref(Kind.CLUSTER, number), revision)
-    await engine.execute(Batch((plan.command,), ACTOR, f"revert to revision {revision:,}"))
+    await engine.execute(
+        Batch((plan.command,), local_author().name, f"revert to revision {revision:,}")
+    )
 
 
 def _tell(engine: Engine, what: str) -> None:

@@ -14,6 +14,7 @@ from itertools import islice
 
 from cli.documents import Placed
 from cli.progress import Advance
+from cli.signing import Author
 from graph.engine import Engine
 from graph.model.change import Receipt
 from graph.model.command import Batch
@@ -34,7 +35,7 @@ async def load_commands(
     engine: Engine,
     commands: Iterable[Placed],
     *,
-    actor: str,
+    author: Author,
     reason: str,
     batch_commands: int,
     salt: str,
@@ -53,7 +54,7 @@ async def load_commands(
             receipt = await commit(
                 engine,
                 batch,
-                actor=actor,
+                author=author,
                 reason=reason,
                 key=key,
                 declare_labels=declare_labels,
@@ -71,7 +72,7 @@ async def commit(
     engine: Engine,
     batch: tuple[Placed, ...],
     *,
-    actor: str,
+    author: Author,
     reason: str,
     key: str | None,
     loss: int | None = None,
@@ -81,14 +82,14 @@ async def commit(
     commands = tuple(placed.command for placed in batch)
     made = Batch(
         commands,
-        actor,
+        author.name,
         reason,
         idempotency_key=key,
         expected_loss=loss,
         declare_labels=declare_labels,
     )
     try:
-        return await engine.execute(made)
+        return await engine.execute(made, author.acting_for)
     except TrellisError as error:
         raise located(error, batch) from None
 

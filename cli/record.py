@@ -7,7 +7,7 @@ from itertools import islice
 
 import click
 
-from cli.change import LOSS, consequence_lines
+from cli.change import ACTOR, LOSS, consequence_lines
 from cli.output import at_revision
 from cli.session import (
     AS_OF,
@@ -19,6 +19,7 @@ from cli.session import (
     settings_for,
     view_at,
 )
+from cli.signing import author_of
 from graph.decide.revert import Everything, Parts, RevertPlan, Scope, Subtree
 from graph.describe import describe
 from graph.engine import Engine
@@ -76,7 +77,7 @@ the whole fleet back. What cannot come back is listed.""",
 )
 @click.argument("object_", metavar="OBJECT")
 @click.option("--to", required=True, metavar="REVISION|TIME", help="The state to go back to.")
-@click.option("--actor", help="Who makes the change. [default: the setting's actor]")
+@ACTOR
 @click.option("--reason", help="Why. [default: revert OBJECT to REVISION]")
 @LOSS
 @click.option("--dry-run", is_flag=True, help="Only say what would happen.")
@@ -95,7 +96,9 @@ def revert(
 
     async def body(engine: Engine) -> None:
         when = moment(to)
-        plan = await engine.plan_revert(await _scope(engine, object_, when), when)
+        author = author_of(settings, actor)
+        scope = await _scope(engine, object_, when)
+        plan = await engine.plan_revert(scope, when, author.acting_for)
         count = len(plan.command.changes)
         _print_left(plan)
         if not count:
@@ -103,16 +106,16 @@ def revert(
             return
         batch = Batch(
             (plan.command,),
-            actor or settings.actor,
+            author.name,
             reason or f"revert {object_} to {to}",
             expected_loss=expect_loss,
         )
         if dry_run:
-            found = await engine.preview(batch)
+            found = await engine.preview(batch, author.acting_for)
             click.echo(f"{counted(len(found.changes), 'object')} would be taken back")
             click.echo("\n".join(consequence_lines(found, engine.view)))
             return
-        receipt = await engine.execute(batch)
+        receipt = await engine.execute(batch, author.acting_for)
         click.echo(f"{counted(count, 'object')} taken back        revision {receipt.revision:,}")
 
     ask(store_url, body, write=not dry_run)
@@ -164,7 +167,8 @@ async def _scope(engine: Engine, text: str, when: Revision | datetime) -> Scope:
 
 def _print_line(line: HistoryLine, view: Snapshot) -> None:
     when = line.at.strftime("%Y-%m-%d %H:%M:%SZ")
-    click.echo(f"revision {line.revision:,}  {when}  {line.actor}: {quoted(line.reason)}")
+    who = f"{line.actor} for {line.on_behalf_of}" if line.on_behalf_of else line.actor
+    click.echo(f"revision {line.revision:,}  {when}  {who}: {quoted(line.reason)}")
     for each in describe(line.change, view):
         click.echo(f"  {each}")
 

@@ -8,7 +8,6 @@ have settings of their own and are never part of a URL, an argument or a log.
 
 from __future__ import annotations
 
-import getpass
 import logging
 import os
 from collections.abc import Mapping
@@ -125,13 +124,6 @@ class DemoSettings(Section):
     )
 
 
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "unknown"
-
-
 def _graph() -> GraphSettings:
     return GraphSettings.model_validate({})
 
@@ -172,8 +164,9 @@ class Settings(Section):
     """Everything that can be set."""
 
     actor: str = Field(
-        default_factory=_user,
-        description="Who makes changes, in the record. The name of the system's user by default.",
+        default="",
+        description="The subject that the command line acts for, as with --actor, if the store's"
+        " owner allows it; nobody else by default.",
     )
     store: StoreSettings = Field(default_factory=StoreSettings, description="The store.")
     neo4j: Neo4jSettings = Field(default_factory=Neo4jSettings, description="The Neo4j server.")

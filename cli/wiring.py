@@ -31,6 +31,8 @@ NEO4J = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 SNAPSHOT_SUFFIX = ".snapshot"
 ARCHIVE_SUFFIX = ".archive"
 """Beside a store file lie its snapshot file and its archive, under its name and these."""
+DELEGATES_SUFFIX = ".delegates"
+"""And what its owner says about who may act for others."""
 
 
 @asynccontextmanager
@@ -104,13 +106,23 @@ def archive_directory(settings: Settings) -> Path | None:
     return _beside(settings, settings.store.archive_directory, ARCHIVE_SUFFIX)
 
 
+def store_file(settings: Settings) -> Path | None:
+    """The file of an embedded store, whatever links lead there; None for a server."""
+    if _scheme(settings.store.url) != EMBEDDED:
+        return None
+    return Path(os.path.realpath(embedded_path(settings.store.url)))
+
+
+def delegates_file(settings: Settings) -> Path | None:
+    """Where the owner of an embedded store lists who may act for others."""
+    return _beside(settings, "", DELEGATES_SUFFIX)
+
+
 def _beside(settings: Settings, given: str, suffix: str) -> Path | None:
     if given:
         return Path(given)
-    if _scheme(settings.store.url) != EMBEDDED:
-        return None
-    path = Path(os.path.realpath(embedded_path(settings.store.url)))
-    return path.with_name(path.name + suffix)
+    path = store_file(settings)
+    return None if path is None else path.with_name(path.name + suffix)
 
 
 async def open_store(
@@ -140,7 +152,8 @@ async def _open_file(settings: Settings, *, write: bool, create: bool) -> Embedd
 
 async def _open_neo4j(settings: Settings, *, create: bool, trace: Trace) -> Store:
     # a heavy driver the embedded store never needs
-    from graph.store.neo4j import Neo4jStore, Timeouts
+    from graph.store.neo4j import Neo4jStore
+    from graph.store.neo4j_connection import Timeouts
 
     logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # the store says what its tries come to
     return await Neo4jStore.open(

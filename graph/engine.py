@@ -370,5 +370,9 @@ class Engine(Chronicle):
 
 
 def _signed(batch: Batch, actor: Actor | None) -> Batch:
-    """The batch in the name of whoever sends it, whatever name it carries."""
-    return batch if actor is None else replace(batch, actor=actor.name)
+    """The batch in the name of whoever sends it, and of whom they act for, whatever it carries."""
+    if actor is None:
+        return batch
+    if actor.signed_by:
+        return replace(batch, actor=actor.signed_by, on_behalf_of=actor.name)
+    return replace(batch, actor=actor.name, on_behalf_of="")

@@ -42,11 +42,16 @@ class Wanted:
     async def of(self, changeset: Changeset) -> Changeset | None:
         """What is wanted of ``changeset``. What may not be seen cannot be asked for either."""
         shown = await self.seen(changeset)
-        if shown is None or self.actor not in (None, shown.actor):
+        if shown is None or not self._is_of_actor(shown):
             return None
         if self.touching is None or change_of(shown.changes, self.touching) is not None:
             return shown
         return None
+
+    def _is_of_actor(self, changeset: Changeset) -> bool:
+        """Whether it was made by the actor, or for them."""
+        names = (changeset.actor, changeset.on_behalf_of or changeset.actor)
+        return self.actor is None or self.actor in names
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,11 +43,20 @@ class HistoryLine:
     actor: str
     reason: str
     change: Change
+    on_behalf_of: str = ""
+    """For whom, if for somebody else."""
 
 
 def line_of(changeset: Changeset, change: Change) -> HistoryLine:
     """One change of ``changeset`` as a line of history."""
-    return HistoryLine(changeset.revision, changeset.at, changeset.actor, changeset.reason, change)
+    return HistoryLine(
+        changeset.revision,
+        changeset.at,
+        changeset.actor,
+        changeset.reason,
+        change,
+        changeset.on_behalf_of,
+    )
 
 
 class Record:

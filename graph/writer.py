@@ -251,7 +251,13 @@ class Writer:
             batch = request.batch
             loss = min(batch.expected_loss or 0, consequence.loss)
             changeset = Changeset(
-                revision, self._moment(), batch.actor, batch.reason, changes, loss
+                revision,
+                self._moment(),
+                batch.actor,
+                batch.reason,
+                changes,
+                loss,
+                on_behalf_of=batch.on_behalf_of,
             )
             numbers = group.view.numbers.after(changes)
             snapshot = draft.freeze(Cursor(revision, _UNSEALED), numbers=numbers)
@@ -311,6 +317,8 @@ def claim_of(batch: Batch) -> Claim | None:
         said = (*said, batch.expected_loss)
     if batch.declare_labels:
         said = (*said, "label keys are declared")
+    if batch.on_behalf_of:
+        said = (*said, "on behalf of", batch.on_behalf_of)
     body = repr(said)
     return Claim(batch.actor, batch.idempotency_key, sha256(body.encode()).hexdigest())
 

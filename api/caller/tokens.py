@@ -23,7 +23,7 @@ from joserfc.jwt import JWTClaimsRegistry
 
 from api.caller.keys import Keys
 from graph.decide.batch import ACTOR_LENGTH_MAX
-from graph.model.access import Actor, Role
+from graph.model.access import LOCAL, Actor, Role
 from graph.model.errors import Invalid
 from graph.model.names import check_text, counted, quoted
 
@@ -167,6 +167,11 @@ def _claimed(claims: dict[str, Any], expected: Expected, now: float) -> tuple[Ac
     if not subject.strip():
         raise Invalid("the token's subject is empty", hint=_RENEW)
     check_text(subject, "the token's subject", length_max=ACTOR_LENGTH_MAX)
+    if subject.startswith(LOCAL):
+        raise Invalid(
+            f"the token's subject is {quoted(subject)}, a name of those who open a store directly",
+            hint=f"let the issuer give it a name that does not begin with {LOCAL}",
+        )
     standing = Role.ADMIN if subject in expected.first_admins else None
     ends_seconds = min(claims["exp"], NEVER_SECONDS) + expected.leeway_seconds
     return Actor(subject, _groups(claims.get(expected.claim), expected.claim), standing), (

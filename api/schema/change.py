@@ -168,6 +168,14 @@ class Changeset:
         """Who."""
         return self.changeset.actor
 
+    @strawberry.field(
+        description="The subject for whom, and under whose grants, the actor made it; null where"
+        " they made it for nobody else."
+    )
+    def on_behalf_of(self) -> str | None:
+        """For whom."""
+        return self.changeset.on_behalf_of or None
+
     @strawberry.field(description="Why, in its author's words.")
     def reason(self) -> str:
         """Why."""

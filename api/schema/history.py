@@ -46,6 +46,14 @@ class HistoryLine:
         """Who."""
         return self.line.actor
 
+    @strawberry.field(
+        description="The subject for whom, and under whose grants, the actor made it; null where"
+        " they made it for nobody else."
+    )
+    def on_behalf_of(self) -> str | None:
+        """For whom."""
+        return self.line.on_behalf_of or None
+
     @strawberry.field(description="Why, in its author's words.")
     def reason(self) -> str:
         """Why."""

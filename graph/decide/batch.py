@@ -176,6 +176,7 @@ def check_batch(batch: Batch) -> None:
         if not value.strip():
             raise Invalid(f"the batch has no {noun}", hint="say who changes the fleet, and why")
         check_text(value, f"the {noun}", length_max=length_max)
+    check_text(batch.on_behalf_of, "the subject acted for", length_max=ACTOR_LENGTH_MAX)
     if batch.idempotency_key is not None:
         check_text(batch.idempotency_key, "the idempotency key", length_max=KEY_LENGTH_MAX)
         if not batch.idempotency_key:

@@ -13,6 +13,9 @@ from enum import StrEnum
 from graph.model.names import Revision
 from graph.model.selector import Selector
 
+LOCAL = "local:"
+"""Begins the names of those who open a store directly. No token is believed that says so."""
+
 
 class Role(StrEnum):
     """What one may do, each role including those before it."""
@@ -43,6 +46,8 @@ class Actor:
     """The groups of people the token says the actor belongs to."""
     standing: Role | None = None
     """A role over the whole fleet that settings give, not the log: first admins, development."""
+    signed_by: str = ""
+    """Who acts in this actor's name and under their grants; empty if they do so themselves."""
 
     def __hash__(self) -> int:
         return hash(self.name)  # every request looks its actor up

@@ -236,6 +236,8 @@ class Changeset:
     chain: str = ""
     """Hex hash over the whole history up to here, at least the digits of a cursor; empty until the
     store has sealed it."""
+    on_behalf_of: str = ""
+    """The subject for whom, and under whose grants, the actor made it; empty if for nobody else."""
 
     @property
     def cursor(self) -> Cursor:

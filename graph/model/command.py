@@ -274,3 +274,5 @@ class Batch:
     """How many (application, cluster) pairs the batch may take away; see the shrink guard."""
     declare_labels: bool = False
     """Whether the first use of a label key declares it; otherwise such a key is refused."""
+    on_behalf_of: str = ""
+    """The subject for whom, and under whose grants, the actor acts; empty if for nobody else."""

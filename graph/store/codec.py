@@ -96,6 +96,8 @@ def encode_body(changeset: Changeset) -> bytes:
     }
     if changeset.accepted_loss:
         body["accepted_loss"] = changeset.accepted_loss
+    if changeset.on_behalf_of:
+        body["on_behalf_of"] = changeset.on_behalf_of
     return _dump(body)
 
 
@@ -110,6 +112,7 @@ def decode_body(body: bytes, chain: str) -> Changeset:
             reason=data["reason"],
             changes=tuple(_change(*change) for change in data["changes"]),
             accepted_loss=data.get("accepted_loss", 0),
+            on_behalf_of=data.get("on_behalf_of", ""),
             chain=chain,
         )
     except _BROKEN as error:

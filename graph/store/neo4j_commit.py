@@ -131,6 +131,7 @@ def _log_row(changeset: Changeset, body: bytes, attempt: str) -> dict[str, Any]:
         "revision": changeset.revision,
         "at": encode_moment(changeset.at),
         "actor": changeset.actor,
+        "onBehalfOf": changeset.on_behalf_of or None,
         "reason": changeset.reason,
         "acceptedLoss": changeset.accepted_loss or None,
         "chain": changeset.chain,

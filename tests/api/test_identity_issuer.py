@@ -115,6 +115,7 @@ async def test_a_token_without_a_key_id_is_checked_with_the_only_key_that_fits(
         ({"sub": 5}, "sub does not hold"),
         ({"sub": "a\nb"}, r"U\+000A"),
         ({"sub": "x" * 201}, "201 characters"),
+        ({"sub": "local:root"}, "a name of those who open a store directly"),
         ({"groups": 5}, "no list of names"),
         ({"groups": ["a", 5]}, "no list of names"),
         ({"groups": ["a\x00"]}, r"U\+0000"),

@@ -18,7 +18,7 @@ Trellis = Callable[..., str]
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory of its own, and nothing of the caller's environment."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TRELLIS_ACTOR", "tester")
+    monkeypatch.delenv("TRELLIS_ACTOR", raising=False)
     monkeypatch.delenv("TRELLIS_STORE_URL", raising=False)
     return tmp_path
 
@@ -31,7 +31,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file.write_text("".join(map(json_line, sample(400))))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(directory)
-        patch.setenv("TRELLIS_ACTOR", "tester")
+        patch.delenv("TRELLIS_ACTOR", raising=False)
         assert run(["--store", f"sqlite:///{store}", "load", "fleet.jsonl"]) == 0
     return directory
 

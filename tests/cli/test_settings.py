@@ -9,14 +9,14 @@ from pydantic import BaseModel
 
 from cli.settings import Neo4jSettings, Settings, StoreSettings, names, read_settings
 from graph.model.errors import Invalid
-from graph.store.neo4j import CONNECTIONS_MAX, Timeouts
+from graph.store.neo4j_connection import CONNECTIONS_MAX, Timeouts
 from graph.store.port import RECEIPTS_KEPT_DAYS
 
 
 def test_a_fresh_machine_needs_no_settings() -> None:
     settings = read_settings({})
     assert settings.store.url == "sqlite:///trellis.db"
-    assert settings.actor
+    assert settings.actor == ""
     assert settings.load.batch_commands == 10_000
 
 

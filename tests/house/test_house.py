@@ -101,4 +101,4 @@ def test_links_between_documents_lead_somewhere():
 
 def test_every_setting_is_in_the_operating_page():
     page = (ROOT / "docs" / "operating.md").read_text("utf-8")
-    assert set(re.findall(r"`(TRELLIS_[A-Z0-9_]+)`", page)) == set(names())
+    assert set(re.findall(r"`((?:TRELLIS|OTEL)_[A-Z0-9_]+)`", page)) == set(names())

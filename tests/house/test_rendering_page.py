@@ -89,7 +89,6 @@ class House:
         return {
             **kept,
             "PATH": f"{self.directory / 'bin'}:{Path(sys.executable).parent}:{kept['PATH']}",
-            "TRELLIS_ACTOR": "ana",
             "TRELLIS_TELEMETRY_LEVEL": "error",
             **{f"GIT_{who}_{n}": v for who in ("AUTHOR", "COMMITTER") for n, v in person.items()},
             "GIT_CONFIG_GLOBAL": os.devnull,

@@ -24,6 +24,7 @@ from pathlib import Path
 import pytest
 
 from cli.main import run
+from local_user import as_ana
 from published_git import owners_commit
 
 HERE = Path(__file__).parent / "rendering"
@@ -88,7 +89,7 @@ class Stage:
         if not step.command:
             return ""
         said, code = self._said(step.command)
-        said = ID.sub(self._numbered, TRAILERS.sub("", said)).strip("\n")
+        said = ID.sub(self._numbered, TRAILERS.sub("", as_ana(said))).strip("\n")
         return f"{said}\nexit {code}" if code else said
 
     def _said(self, command: str) -> tuple[str, int]:
@@ -117,7 +118,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in [each for each in os.environ if each.startswith(("TRELLIS_", "OTEL_"))]:
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TRELLIS_ACTOR", "ana")
     monkeypatch.setenv("TRELLIS_TELEMETRY_LEVEL", "error")
     return tmp_path
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from cli.main import run
+from local_user import as_ana
 
 HERE = Path(__file__).parent
 TRANSCRIPTS = sorted(HERE.glob("*.txt"))
@@ -58,12 +59,11 @@ def test_a_transcript_comes_out_as_it_is_written(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TRELLIS_ACTOR", "ana")
     assert run(["load", str(HERE / "fleet.yaml"), "--reason", "the first stores"]) == 0
     capfd.readouterr()
     for step in steps(file.read_text(), tmp_path):
         code = run(shlex.split(step.command))
         out, err = capfd.readouterr()
-        said = TIME.sub("<time>", out + err).rstrip("\n")
+        said = TIME.sub("<time>", as_ana(out + err)).rstrip("\n")
         said += f"\nexit {code}" if code else ""
         assert said == "\n".join(step.expected).strip("\n"), step.command

@@ -24,7 +24,7 @@ class Trellis:
     directory: Path
     started: list[subprocess.Popen[bytes]]
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Names in its environment, beside the actor."""
+    """Names in its environment."""
 
     def __call__(self, *arguments: str, expect: int = 0, stdin: bytes | None = None) -> str:
         """Run to the end; the output if the exit code is the expected one, errors included."""
@@ -67,7 +67,7 @@ class Trellis:
         kept = {
             n: value for n, value in os.environ.items() if not n.startswith(("TRELLIS", "OTEL"))
         }
-        return kept | {"TRELLIS_ACTOR": "tester", "PYTHONWARNINGS": "error", **self.settings}
+        return kept | {"PYTHONWARNINGS": "error", **self.settings}
 
     def on_a_terminal(self, *arguments: str, **settings: str) -> str:
         """Run to the end on a terminal of its own; what a person would have seen."""

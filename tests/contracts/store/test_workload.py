@@ -152,6 +152,14 @@ async def test_hierarchies_keep_their_order(history: History) -> None:
     await check(history)
 
 
+async def test_who_a_changeset_was_made_for_is_kept(history: History) -> None:
+    await history.commit(Entry(replace(history.changeset(KITCHEN), on_behalf_of="ann")))
+    await history.put(POS)
+    assert (await history.store.changeset(Revision(2))).on_behalf_of == "ann"
+    assert (await history.store.changeset(Revision(3))).on_behalf_of == ""
+    await check(history)
+
+
 async def test_the_loss_that_was_accepted_is_kept(history: History) -> None:
     accepted = replace(history.changeset(KITCHEN), accepted_loss=4_100)
     await history.commit(Entry(accepted))

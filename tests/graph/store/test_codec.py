@@ -191,7 +191,7 @@ def test_every_changeset_comes_back_from_its_body(
         Change(entity if before or not after else None, entity if after else None)
         for entity, before, after in states
     )
-    changeset = Changeset(Revision(3), moment, "ann", reason, changes, loss, "f" * 64)
+    changeset = Changeset(Revision(3), moment, "ann", reason, changes, loss, "f" * 64, reason)
     body = encode_body(changeset)
     assert decode_body(body, "f" * 64) == changeset
     assert encode_body(decode_body(body, "")) == body
@@ -249,6 +249,9 @@ def test_the_written_form_stays_as_it_is() -> None:
     assert encode_body(replace(changeset, accepted_loss=7)) == (
         b'{"accepted_loss":7,' + body.removeprefix(b"{")
     )
+    acting = replace(changeset, on_behalf_of="bo")
+    assert encode_body(acting) == body.replace(b'"reason"', b'"on_behalf_of":"bo","reason"')
+    assert decode_body(encode_body(acting), "c") == replace(acting, chain="c")
     assert genesis("0") == "74669db32b2ed6ed3274ff89d2ef7b14d4f4c712ceb8b5306ffdb3f1a09e7f95"
     assert (
         seal(genesis("0"), b"{}")
