@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 
-from bench import facets, fanout, graphql, load, render, selectors, start, updates, workloads
+from bench import facets, fanout, graphql, load, past, render, selectors, start, updates, workloads
 from bench.report import shown, update
 from bench.result import record, write
 from bench.scale import FULL, QUICK, Measured, Scale
@@ -18,6 +18,7 @@ BENCHMARKS: dict[str, Callable[[Scale], Measured]] = {
     "updates": updates.run,
     "facets": facets.run,
     "start": start.run,
+    "past": past.run,
     "graphql": graphql.run,
     "fanout": fanout.run,
     "workloads": workloads.run,

@@ -20,10 +20,10 @@ from bench.fanout_socket import Subscriber
 from bench.fleet import snapshot
 from bench.graphql_client import Client, post
 from bench.graphql_process import Server, running
-from bench.graphql_trellis import copied, trellis
+from bench.graphql_trellis import trellis
 from bench.result import Row, row
 from bench.scale import Measured, Scale
-from bench.stores import embedded
+from bench.stores import copied, embedded
 
 TRELLIS, STOCK = "Trellis", "Strawberry's handler"
 ROUNDS_MAX = 5

@@ -6,14 +6,12 @@ is not limited here; every other setting has its default.
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 
 from bench.graphql_process import Server, running
-from bench.stores import EmbeddedFleet, directory
+from bench.stores import EmbeddedFleet, copied
 
 NO_LIMIT = "1000000"
 LOAD = {"TRELLIS_API_REQUESTS_PER_SECOND": NO_LIMIT, "TRELLIS_API_REQUESTS_BURST": NO_LIMIT}
@@ -26,13 +24,6 @@ MEMORY: Mapping[str, Mapping[str, str]] = {
     WARM: NO_ANSWERS,
     REPEATED: {},
 }
-
-
-def copied(fleet: EmbeddedFleet) -> EmbeddedFleet:
-    """The same fleet in files of its own."""
-    place = directory()
-    path = Path(shutil.copy(fleet.path, place))
-    return EmbeddedFleet(path, Path(shutil.copy(fleet.snapshot, place)), fleet.loaded)
 
 
 @contextmanager

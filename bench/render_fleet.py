@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain, islice
 
-from bench.graphql_trellis import copied
 from bench.render_sources import owners_files, sourced
-from bench.stores import ACTOR, EmbeddedFleet, embedded
+from bench.stores import ACTOR, EmbeddedFleet, copied, embedded
 from bench.workload_fleet import workload
 from graph.index.snapshot import Snapshot
 from graph.model.change import Entity

@@ -39,16 +39,18 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedFleet:
-    """A loaded store file, with the snapshot file the engine left beside it."""
+    """A loaded store file, with the snapshot file and checkpoints the engine left beside it."""
 
     path: Path
     snapshot: Path
+    checkpoints: Path
     loaded: Loaded
 
     @asynccontextmanager
     async def engine(self) -> AsyncGenerator[Engine]:
         """An engine that may write."""
-        async with _engine(await EmbeddedStore.open(self.path), self.snapshot) as engine:
+        store = await EmbeddedStore.open(self.path)
+        async with _engine(store, self.snapshot, self.checkpoints) as engine:
             yield engine
 
 
@@ -66,6 +68,14 @@ class Neo4jFleet:
             yield engine
 
 
+def copied(fleet: EmbeddedFleet) -> EmbeddedFleet:
+    """The same fleet in files of its own."""
+    place = directory()
+    path, snapshot = (Path(shutil.copy(each, place)) for each in (fleet.path, fleet.snapshot))
+    checkpoints = Path(shutil.copytree(fleet.checkpoints, place / fleet.checkpoints.name))
+    return EmbeddedFleet(path, snapshot, checkpoints, fleet.loaded)
+
+
 def directory() -> Path:
     """A place for this run's files, gone with the process."""
     made = Path(tempfile.mkdtemp(prefix="trellis-bench-"))
@@ -77,13 +87,14 @@ def directory() -> Path:
 def embedded(clusters: int) -> EmbeddedFleet:
     """The sample fleet in an embedded store."""
     path = directory() / "fleet.db"
-    snapshot = path.with_suffix(".snapshot")
+    snapshot, checkpoints = path.with_suffix(".snapshot"), path.with_suffix(".checkpoints")
+    checkpoints.mkdir()
 
     async def load() -> Loaded:
-        async with _engine(await EmbeddedStore.open(path), snapshot) as engine:
+        async with _engine(await EmbeddedStore.open(path), snapshot, checkpoints) as engine:
             return await _load(engine, clusters)
 
-    return EmbeddedFleet(path, snapshot, asyncio.run(load()))
+    return EmbeddedFleet(path, snapshot, checkpoints, asyncio.run(load()))
 
 
 MEASURED_MIN = 10_000
@@ -111,9 +122,11 @@ async def _open(found: Server) -> Neo4jStore:
 
 @asynccontextmanager
 async def _engine(
-    store: EmbeddedStore | Neo4jStore, snapshot: Path | None = None
+    store: EmbeddedStore | Neo4jStore,
+    snapshot: Path | None = None,
+    checkpoints: Path | None = None,
 ) -> AsyncGenerator[Engine]:
-    engine = await Engine.open(store, snapshot_file=snapshot)
+    engine = await Engine.open(store, snapshot_file=snapshot, checkpoints=checkpoints)
     try:
         yield engine
     finally:

@@ -98,6 +98,7 @@ def engine_of(view: Snapshot) -> Engine:
         settings=GraphSettings(),
         snapshot_file=None,
         archive=None,
+        checkpoints=None,
         now=lambda: datetime.now(UTC),
     )
 

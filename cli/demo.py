@@ -30,7 +30,7 @@ from cli.sample_workload import chapters
 from cli.session import group_named
 from cli.settings import Settings, StoreSettings, read_settings
 from cli.signing import local_author
-from cli.wiring import embedded_path, open_engine
+from cli.wiring import checkpoint_directory, embedded_path, open_engine
 from graph.engine import Engine
 from graph.facets import ByGroup, ByLabel
 from graph.model.command import COMMANDS_MAX, Batch, Join, SaveSelector
@@ -263,6 +263,8 @@ def _remove(settings: Settings) -> None:
     for each in file.parent.glob(f"{file.name}*"):
         if each.is_file() and not each.name.endswith(".lock"):
             each.unlink()
+    if (copies := checkpoint_directory(settings)) is not None:
+        shutil.rmtree(copies, ignore_errors=True)
 
 
 def _next(settings: Settings) -> str:

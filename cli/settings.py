@@ -65,6 +65,11 @@ class StoreSettings(Section):
         description="Where compaction keeps what it takes out of the log. Beside an embedded"
         " store by default; none for a server.",
     )
+    checkpoint_directory: str = Field(
+        default="",
+        description="Copies of the index at earlier revisions, from which those between are read."
+        " Beside an embedded store by default; none for a server.",
+    )
     receipts_kept_days: int = Field(
         default=30,
         ge=1,

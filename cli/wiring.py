@@ -30,7 +30,8 @@ EMBEDDED = "sqlite"
 NEO4J = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 SNAPSHOT_SUFFIX = ".snapshot"
 ARCHIVE_SUFFIX = ".archive"
-"""Beside a store file lie its snapshot file and its archive, under its name and these."""
+CHECKPOINT_SUFFIX = ".checkpoints"
+"""Beside a store file lie its snapshot file, archive and checkpoints, under its name and these."""
 DELEGATES_SUFFIX = ".delegates"
 """And what its owner says about who may act for others."""
 
@@ -53,6 +54,7 @@ async def open_engine(
             settings=bounds or settings.graph,
             snapshot_file=snapshot_file(settings),
             archive=archive_directory(settings),
+            checkpoints=checkpoint_directory(settings),
             progress=progress,
             trace=trace,
         )
@@ -104,6 +106,11 @@ def snapshot_file(settings: Settings) -> Path | None:
 def archive_directory(settings: Settings) -> Path | None:
     """Where compacted changesets are kept."""
     return _beside(settings, settings.store.archive_directory, ARCHIVE_SUFFIX)
+
+
+def checkpoint_directory(settings: Settings) -> Path | None:
+    """Where earlier revisions of the index are kept."""
+    return _beside(settings, settings.store.checkpoint_directory, CHECKPOINT_SUFFIX)
 
 
 def store_file(settings: Settings) -> Path | None:

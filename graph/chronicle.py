@@ -9,16 +9,25 @@ import asyncio
 from abc import abstractmethod
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 from graph.access import Access
-from graph.difference import Diff, Read
+from graph.checkpoints import Checkpoints
+from graph.difference import Read
 from graph.disclosure import STRETCH
 from graph.feed import Feed
 from graph.following import Following, GrantedBy, ScopeOf, SetStep, all_grants
 from graph.index.snapshot import Snapshot
-from graph.logbook import ChangesetPage, Logbook, Seen, Wanted
-from graph.model.change import Change, Changeset, Cursor, Relation, change_of
+from graph.logbook import ChangesetPage, Diff, Logbook, Seen, Wanted
+from graph.model.change import (
+    Change,
+    Changeset,
+    ChangesetHeader,
+    Cursor,
+    Relation,
+    change_of,
+)
 from graph.model.errors import NotFound
 from graph.model.names import ClusterNumber, GroupNumber, Revision
 from graph.model.publication import Publication
@@ -27,23 +36,33 @@ from graph.model.selector import Selector
 from graph.model.view import FleetView, entity_of
 from graph.pulse import Pulse
 from graph.questions import Questions
-from graph.record import HistoryLine, Record, line_of
+from graph.record import HistoryLine, LogEntry, Record, line_of
 from graph.rendering import Rendering
 from graph.settings import GraphSettings
 from graph.states import States
 from graph.store.port import Store
 from graph.timeline import Timeline
+from graph.trace import Trace
 
 
 class Chronicle(Questions):
     """Questions about the views of one store, and about how they came to be."""
 
     def __init__(
-        self, view: Snapshot, store: Store, *, settings: GraphSettings, archive: Path | None
+        self,
+        view: Snapshot,
+        store: Store,
+        *,
+        settings: GraphSettings,
+        archive: Path | None,
+        checkpoints: Path | None,
+        trace: Trace,
     ) -> None:
         self._feed = Feed(view.cursor, kept_max=settings.changesets_kept_max)
         states = States(settings.states_kept_max, self._feed.after)
-        super().__init__(Timeline(view, store, settings), states, settings)
+        self._checkpoints = Checkpoints(checkpoints, store, settings)
+        timeline = Timeline(view, store, settings, self._checkpoints, trace)
+        super().__init__(timeline, states, settings)
         self._store = store
         self._record = Record(store, archive, self._feed.at)
         self._pulse = Pulse(self.catch_up, poll_seconds=settings.poll_seconds)
@@ -144,12 +163,15 @@ class Chronicle(Questions):
     ) -> ChangesetPage:
         """A page of the log, newest first; ``after`` is where the page before it ended.
 
-        ``touching`` asks for those that wrote this very object.
+        Whoever sees all gets headers, and reads the changes of one with ``changeset``; under a
+        scope the changes have to be read to tell what may be seen. ``touching`` asks for those
+        that wrote this very object.
         """
         if after is not None and after.revision > self.view.cursor.revision:
             await self.catch_up()
         view = self.view if access is None else self.seen(access)
-        wanted = Wanted(actor, touching, self._shown(access))
+        by_changes = access is not None and not access.sees_all
+        wanted = Wanted(actor, touching, self._shown(access), by_changes)
         return await self._logbook.page(wanted, view, first=first, after=after)
 
     async def diff(
@@ -239,20 +261,35 @@ class Chronicle(Questions):
         """What may be seen of each changeset of a page; now and then others have their turn."""
         judged = 0
 
-        async def shown(changeset: Changeset) -> Changeset | None:
+        async def shown(entry: LogEntry) -> LogEntry | None:
             nonlocal judged
-            sight = None if access is None else self._sight(changeset, access)
+            if access is None:
+                return entry
+            if entry.changeset is None and access.sees_all:
+                return self._seen_header(entry.header, access)
+            changeset = entry.changeset or await self._record.changeset(entry.header.revision)
+            sight = self._sight(changeset, access)
             if sight is None:
-                return changeset if access is None else None
+                return None
             judged += len(changeset.changes)
             for _ in sight.stretches():
                 await asyncio.sleep(0)
             if judged >= STRETCH:
                 judged = 0
                 await asyncio.sleep(0)
-            return sight.of_all()
+            seen = sight.of_all()
+            return None if seen is None else LogEntry.of(seen)
 
         return shown
+
+    def _seen_header(self, header: ChangesetHeader, access: Access) -> LogEntry | None:
+        """What somebody who sees the whole fleet may see of a changeset, without its changes."""
+        if not self._is_ours(header.cursor):
+            return None
+        if access.reads_grants or not header.grant_count:
+            return LogEntry(header)
+        left = header.change_count - header.grant_count
+        return LogEntry(replace(header, change_count=left, grant_count=0)) if left else None
 
 
 def _whole(snapshot: Snapshot) -> FleetView:

@@ -13,7 +13,6 @@ from graph.model.change import Change, Changeset, Entity
 from graph.model.cluster_set import ClusterSet
 from graph.model.errors import ResyncRequired, TrellisError
 from graph.model.inventory import Cluster, Group, LabelKey, SavedSelector
-from graph.model.names import Revision
 from graph.model.ref import Kind, Ref
 from graph.model.selector import Selector
 from graph.model.view import FleetView
@@ -31,21 +30,6 @@ class SetDifference:
 
     def __bool__(self) -> bool:
         return bool(self.gained or self.lost)
-
-
-@dataclass(frozen=True, slots=True)
-class Diff:
-    """A set at two revisions, and the changesets in between that can have moved it."""
-
-    before: Revision
-    after: Revision
-    gained: ClusterSet
-    lost: ClusterSet
-    changesets: tuple[Changeset, ...]
-    """Newest first. Each made a change that ``Movers`` names; not every one need have moved the
-    set by itself."""
-    complete: bool
-    """False when there may be more such changesets than were looked for."""
 
 
 def difference(before: FleetView, after: FleetView, selector: Selector) -> SetDifference:

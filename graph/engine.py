@@ -88,10 +88,18 @@ class Engine(Chronicle):
         settings: GraphSettings,
         snapshot_file: Path | None,
         archive: Path | None,
+        checkpoints: Path | None,
         now: Callable[[], datetime],
         trace: Trace = untraced,
     ) -> None:
-        super().__init__(view, store, settings=settings, archive=archive)
+        super().__init__(
+            view,
+            store,
+            settings=settings,
+            archive=archive,
+            checkpoints=checkpoints,
+            trace=trace,
+        )
         self._snapshot_file = snapshot_file
         self._archive = archive
         self._now = now
@@ -118,6 +126,7 @@ class Engine(Chronicle):
         settings: GraphSettings | None = None,
         snapshot_file: Path | None = None,
         archive: Path | None = None,
+        checkpoints: Path | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         progress: Progress = lambda _: None,
         trace: Trace = untraced,
@@ -126,7 +135,8 @@ class Engine(Chronicle):
 
         ``snapshot_file`` saves reading every fact at the next start. It is a copy, never the
         record: one that cannot be used is said so, ignored and written anew. ``archive`` is the
-        directory that keeps what compaction takes out of the log.
+        directory that keeps what compaction takes out of the log, ``checkpoints`` the one for
+        files of earlier revisions, which are copies as well.
         """
         with frozen():
             filed = await asyncio.to_thread(from_file, snapshot_file, progress)
@@ -137,6 +147,7 @@ class Engine(Chronicle):
             settings=settings or GraphSettings(),
             snapshot_file=snapshot_file,
             archive=archive,
+            checkpoints=checkpoints,
             now=now,
             trace=trace,
         )
@@ -289,7 +300,9 @@ class Engine(Chronicle):
         Those revisions can then no longer be read, and cursors older than them must start again;
         the history of an object still can.
         """
-        return await self._record.compact(until)
+        paths = await self._record.compact(until)
+        await self._checkpoints.tidy()
+        return paths
 
     async def verify(self, progress: Progress = lambda _: None) -> Verification:
         """Prove that log, facts, index and files agree, naming the first difference of each."""
@@ -299,6 +312,7 @@ class Engine(Chronicle):
             self._at,
             snapshot_file=self._snapshot_file,
             archive=self._archive,
+            checkpoints=await self._checkpoints.listed(),
             progress=progress,
         )
 
@@ -318,6 +332,7 @@ class Engine(Chronicle):
         """Finish writing, keep the snapshot file for the next start, let go of the store."""
         await self._writer.close()
         self._feed.close()
+        await self._timeline.close()
         if self._snapshot_file is not None and self._filed != self.view.cursor:
             try:
                 await asyncio.to_thread(write_snapshot, self.view, self._snapshot_file)
@@ -325,10 +340,15 @@ class Engine(Chronicle):
                 _log.warning("%s", error.message)
         await self._store.close()
 
-    def _advance(self, steps: Sequence[Step]) -> None:
+    def _advance(self, steps: Sequence[Step], *, own: bool = True) -> None:
         for step in steps:
             self._states.follow(step.snapshot, step.changeset.changes, step.state)
-            self._timeline.advance(step.snapshot, now_seconds=time.monotonic())
+            self._timeline.advance(
+                step.snapshot,
+                changes=len(step.changeset.changes),
+                own=own,
+                now_seconds=time.monotonic(),
+            )
             self._answers.advance(step.snapshot, step.changeset.changes)
             self._seen.advance(step.changeset.changes)
             self._feed.announce(step.changeset)
@@ -339,7 +359,7 @@ class Engine(Chronicle):
             async for changeset in self._store.changesets(after=self.view.cursor):
                 draft = edit(self.view)
                 draft.apply(changeset.changes)
-                self._advance([Step(changeset, draft.freeze(changeset.cursor))])
+                self._advance([Step(changeset, draft.freeze(changeset.cursor))], own=False)
                 self._writer.saw(changeset.at)
         except ResyncRequired:
             await self._restart()

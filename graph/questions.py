@@ -27,8 +27,8 @@ from graph.facets import (
     tree,
 )
 from graph.index.snapshot import Snapshot
-from graph.model.access import Actor, Grant, Role
-from graph.model.change import Change, Changeset, Cursor
+from graph.model.access import Actor, Role
+from graph.model.change import Change, Changeset, Cursor, is_of_grant
 from graph.model.cluster_set import ClusterSet
 from graph.model.errors import Invalid, NotFound
 from graph.model.names import ClusterNumber, GroupNumber, quoted
@@ -70,14 +70,14 @@ class Sight:
         elif self._access.reads_grants:
             return self._changeset
         else:
-            changes = tuple(each for each in self._changeset.changes if not _is_of_grant(each))
+            changes = tuple(each for each in self._changeset.changes if not is_of_grant(each))
         return replace(self._changeset, changes=changes) if changes else None
 
     def of(self, change: Change) -> Change | None:
         """What of one change of it may be seen; None if nothing."""
         if self._disclosure is not None:
             return self._disclosure.change(change)
-        return None if _is_of_grant(change) and not self._access.reads_grants else change
+        return None if is_of_grant(change) and not self._access.reads_grants else change
 
 
 class Questions:
@@ -254,10 +254,6 @@ class Questions:
     def standards(self, view: FleetView | None = None) -> list[Standard]:
         """The declared standards and who breaks them."""
         return list(standards(view or self.view))
-
-
-def _is_of_grant(change: Change) -> bool:
-    return isinstance(change.after, Grant) or isinstance(change.before, Grant)
 
 
 def _inside(view: FleetView, chosen: ClusterSet | None) -> ClusterSet:

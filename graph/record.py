@@ -16,19 +16,17 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 
-from graph.model.change import Change, Changeset, Cursor, change_of
+from graph.model.change import Change, Changeset, ChangesetHeader, Cursor, change_of
 from graph.model.errors import Invalid, NotFound, RevisionExpired
 from graph.model.inventory import Cluster
 from graph.model.names import GroupNumber, Revision, quoted
 from graph.model.ref import Kind, Ref
 from graph.store.archive import archives, read_archive, write_archive
+from graph.store.backwards import changesets_back, headers_back
 from graph.store.port import Store
 
 CHANGESETS_A_FILE = 1_000
 """Changesets in one archive file: what is read, and kept in memory, to look one up."""
-
-CHANGESETS_A_STRETCH = 32
-"""Changesets read at once on the way back, when many are wanted."""
 
 CHANGES_KEPT_MAX = 100_000
 """Changes in the changesets kept after they were read one by one; the last one is kept always."""
@@ -57,6 +55,20 @@ def line_of(changeset: Changeset, change: Change) -> HistoryLine:
         change,
         changeset.on_behalf_of,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One revision as a reader of the log gets it: its header, and its changes if at hand."""
+
+    header: ChangesetHeader
+    changeset: Changeset | None = None
+    """All of it; None if nobody had to read the changes."""
+
+    @staticmethod
+    def of(changeset: Changeset) -> LogEntry:
+        """An entry with its changes."""
+        return LogEntry(changeset.header, changeset)
 
 
 class Record:
@@ -95,6 +107,17 @@ class Record:
             self._keep(found)
         return found
 
+    async def header(self, revision: Revision) -> ChangesetHeader:
+        """One header, from memory, the log or the archive."""
+        at_hand = self._recent(revision) or self._kept.get(revision)
+        if at_hand is not None:
+            return at_hand.header
+        try:
+            [found] = await self._store.headers(revision, 1)
+        except RevisionExpired:
+            return (await self.changeset(revision)).header
+        return found
+
     def restart(self) -> None:
         """Forget what was read: the record was replaced."""
         self._kept = OrderedDict()
@@ -130,57 +153,69 @@ class Record:
             hint="bring back the archive that holds it",
         )
 
+    async def has_change(self, entry: LogEntry, wanted: Callable[[Change], bool]) -> bool:
+        """Whether an entry holds a change that is ``wanted``; one is enough to stop reading."""
+        revision = entry.header.revision
+        changeset = entry.changeset or self._recent(revision) or self._kept.get(revision)
+        if changeset is None:
+            try:
+                return await self._store.has_change(revision, wanted)
+            except RevisionExpired:
+                changeset = await self.changeset(revision)
+        return any(map(wanted, changeset.changes))
+
     async def backwards(
-        self, newest: Revision, recent: Sequence[Changeset] = ()
-    ) -> AsyncGenerator[Changeset]:
-        """Changesets from ``newest`` back to where the record begins.
+        self, newest: Revision, recent: Sequence[Changeset] = (), *, changes: bool
+    ) -> AsyncGenerator[LogEntry]:
+        """The record from ``newest`` back to where it begins, with the ``changes`` or without.
 
         ``recent`` is a stretch of the log that is at hand already.
         """
         at = int(newest)
         if recent and recent[0].revision <= at <= recent[-1].revision:
             for changeset in recent[at - recent[0].revision :: -1]:
-                yield changeset
+                yield LogEntry.of(changeset)
             at = recent[0].revision - 1
-        length = 1
+        async with aclosing(self._log_back(Revision(at), changes=changes)) as entries:
+            async for entry in entries:
+                yield entry
+                at = entry.header.revision - 1
         while at > 0:
             try:
-                found = await self._stretch(Revision(at), length)
+                yield LogEntry.of(await self.changeset(Revision(at)))
             except RevisionExpired:
                 return
-            for changeset in reversed(found):
-                yield changeset
-            at = found[0].revision - 1
-            length = min(4 * length, CHANGESETS_A_STRETCH)
+            at -= 1
+
+    async def _log_back(self, newest: Revision, *, changes: bool) -> AsyncGenerator[LogEntry]:
+        """As far as the log of the store reaches."""
+        if newest <= (await self._store.head()).horizon.revision:
+            return
+        if not changes:
+            async with aclosing(headers_back(self._store, newest, first=4)) as headers:
+                async for header in headers:
+                    yield LogEntry(header)
+            return
+        yield LogEntry.of(await self.changeset(newest))  # often the only one, and then it is kept
+        earlier = Revision(newest - 1)
+        async with aclosing(changesets_back(self._store, earlier, first=4)) as changesets:
+            async for changeset in changesets:
+                yield LogEntry.of(changeset)
 
     async def touching(
         self, ref: Ref, newest: Revision, recent: Sequence[Changeset] = ()
-    ) -> AsyncGenerator[Changeset]:
+    ) -> AsyncGenerator[LogEntry]:
         """As ``backwards``, passing over what is known not to have written ``ref``."""
         at: Revision | None = newest
         while at is not None:
-            async with aclosing(self.backwards(at, recent)) as changesets:
+            async with aclosing(self.backwards(at, recent, changes=True)) as entries:
                 at = None
-                async for changeset in changesets:
-                    yield changeset
-                    if (earlier := written_before(changeset, ref)) is not None:
+                async for entry in entries:
+                    yield entry
+                    assert entry.changeset is not None, "it was read with its changes"
+                    if (earlier := written_before(entry.changeset, ref)) is not None:
                         at = earlier
                         break
-
-    async def _stretch(self, last: Revision, length: int) -> list[Changeset]:
-        """Up to ``length`` changesets that end with ``last``, oldest first."""
-        horizon = (await self._store.head()).horizon
-        if length == 1 or last <= horizon.revision + 1:
-            return [await self.changeset(last)]
-        after = horizon
-        if last - length > horizon.revision:
-            after = (await self._store.changeset(Revision(last - length))).cursor
-        found: list[Changeset] = []
-        async for changeset in self._store.changesets(after=after):
-            found.append(changeset)
-            if changeset.revision == last:
-                break
-        return found
 
     async def history(self, ref: Ref, newest: Revision) -> AsyncGenerator[tuple[Changeset, Change]]:
         """The changes of ``ref`` from revision ``newest`` back, as far as the record reaches.

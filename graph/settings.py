@@ -24,6 +24,26 @@ class GraphSettings(BaseModel):
         ge=1,
         description="Earlier revisions kept after being reconstructed from the log.",
     )
+    reconstructions_kept_bytes: int = Field(
+        default=256 * 1024 * 1024,
+        ge=0,
+        description="Memory for those, as estimated from the number of clusters and groups; the"
+        " last one is kept whatever its size.",
+    )
+    checkpoints_kept_max: int = Field(
+        default=64,
+        ge=0,
+        description="Earlier revisions kept in files, from which others are reconstructed; 0 for"
+        " none.",
+    )
+    checkpoints_kept_bytes: int = Field(
+        default=1024 * 1024 * 1024, ge=0, description="Bytes of all those files together."
+    )
+    checkpoint_changes_min: int = Field(
+        default=1_000,
+        ge=1,
+        description="Changes between two of them; one in 16 objects of the fleet if that is more.",
+    )
     writes_waiting_max: int = Field(
         default=1_000, ge=1, description="Batches that may wait to be written; more are refused."
     )

@@ -7,13 +7,16 @@ repaired here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from graph.index.builder import build
+from graph.checkpoints import Checkpoint
+from graph.index.builder import build, edit
 from graph.index.file import read_snapshot
-from graph.model.change import Cursor, Entity, ref_of
+from graph.index.snapshot import Snapshot
+from graph.model.change import Changeset, Cursor, Entity, ref_of
 from graph.model.errors import Invalid, NotFound, Unavailable
 from graph.model.names import Revision
 from graph.model.ref import Ref
@@ -21,6 +24,7 @@ from graph.model.referring import named_in
 from graph.model.view import FleetView, subtree
 from graph.model.workload import Workload
 from graph.replay import Finding, Replay
+from graph.store.backwards import changesets_back
 from graph.store.port import Head, Store
 
 
@@ -39,10 +43,11 @@ class Verification:
 
 async def verify(
     store: Store,
-    view_at: Callable[[Revision], Awaitable[FleetView]],
+    view_at: Callable[[Revision], Awaitable[Snapshot]],
     *,
     snapshot_file: Path | None,
     archive: Path | None,
+    checkpoints: Sequence[Checkpoint],
     progress: Callable[[str], None],
 ) -> Verification:
     """Every check there is something to check for, at the store's head as it is now."""
@@ -68,11 +73,14 @@ async def verify(
     findings.append(await asyncio.to_thread(verify_index, view, rebuilt))
     if snapshot_file is not None:
         findings.extend(await _verify_file(snapshot_file, view_at, head))
+    if checkpoints:
+        progress("undoing the log to compare the checkpoints")
+        findings.append(await _verify_checkpoints(store, checkpoints, view))
     return Verification(head.cursor, tuple(findings))
 
 
 async def _verify_file(
-    path: Path, view_at: Callable[[Revision], Awaitable[FleetView]], head: Head
+    path: Path, view_at: Callable[[Revision], Awaitable[Snapshot]], head: Head
 ) -> list[Finding]:
     """The snapshot file: whole, and what the fleet was, if it is of this history at all."""
     check = "the snapshot file is what the fleet was"
@@ -89,6 +97,46 @@ async def _verify_file(
         return []  # of another history: a start passes it over
     finding = await asyncio.to_thread(verify_index, filed, then, numbers=False)
     return [replace(finding, check=check)]
+
+
+async def _verify_checkpoints(
+    store: Store, checkpoints: Sequence[Checkpoint], view: Snapshot
+) -> Finding:
+    """Every checkpoint against the newest view with the log undone, and with no other checkpoint.
+
+    Those of another history are passed over, as they are by whoever reads an earlier revision.
+    """
+    check, compared = "the checkpoints are what the fleet was", 0
+    wanted = {each.cursor: each for each in checkpoints}
+    oldest = checkpoints[0].cursor.revision
+    async with aclosing(changesets_back(store, view.cursor.revision)) as changesets:
+        async for changeset in changesets:
+            if changeset.cursor in wanted:
+                view = edit(view).freeze(changeset.cursor)
+                compared += 1
+                path = wanted[changeset.cursor].path
+                if difference := await asyncio.to_thread(_unlike_checkpoint, path, view):
+                    return Finding(check, compared, difference)
+            if changeset.revision <= oldest:
+                break
+            view = await asyncio.to_thread(_undone, view, changeset)
+    return Finding(check, compared)
+
+
+def _undone(view: Snapshot, changeset: Changeset) -> Snapshot:
+    draft = edit(view)
+    draft.apply([each.undone() for each in changeset.changes])
+    return draft.freeze(changeset.cursor)
+
+
+def _unlike_checkpoint(path: Path, then: Snapshot) -> str:
+    try:
+        found = verify_index(read_snapshot(path), then, numbers=False).difference
+    except NotFound:
+        return ""
+    except (Invalid, Unavailable) as error:
+        return f"{error.message}; {error.hint}"
+    return f"{path}: {found}" if found else ""
 
 
 def verify_index(index: FleetView, rebuilt: FleetView, *, numbers: bool = True) -> Finding:

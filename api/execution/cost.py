@@ -289,7 +289,7 @@ def _charge(called: str, name: str, given: Mapping[str, Size | None]) -> int:
     found = 1 + CHARGES.get(called, CHARGES.get(name, 0))
     found += sum(each.weight for each in given.values() if each is not None)
     if any(each in given for each in EARLIER) or (
-        place in BY_ID and any(each.earlier for each in given.values() if each is not None)
+        called in BY_ID and any(each.earlier for each in given.values() if each is not None)
     ):
         found += AS_OF
     if "by" in given:

@@ -8,16 +8,18 @@ from typing import Annotated
 
 import strawberry
 
+from api.context import Context
 from api.schema.field_change import FieldChange, field_changes, group_path
 from api.schema.listing import LISTED, First, behind, checked_first
 from api.schema.names import Cursor, GroupPath, Instant, Revision
 from api.schema.ref import without_suffix
 from graph.describe import describe
+from graph.feed import elsewhere
 from graph.model.change import Change as CoreChange
-from graph.model.change import Changeset as CoreChangeset
 from graph.model.change import Entity
 from graph.model.inventory import Group
 from graph.model.view import FleetView
+from graph.record import LogEntry
 
 CHANGES_MAX = 10_000
 """Changes shown of one changeset."""
@@ -143,30 +145,31 @@ def behind_object(changes: Sequence[CoreChange], after: str | None) -> Sequence[
 
 @strawberry.type(description="One revision: who, when, why, and what changed.")
 class Changeset:
-    """A changeset as it is shown; ``changeset`` holds only what the actor may see."""
+    """A changeset as it is shown; ``entry`` holds only what the actor may see."""
 
+    context: strawberry.Private[Context]
     view: strawberry.Private[FleetView]
-    changeset: strawberry.Private[CoreChangeset]
+    entry: strawberry.Private[LogEntry]
 
     @strawberry.field(description="Its revision.")
     def revision(self) -> Revision:
         """The position in the log."""
-        return Revision(self.changeset.revision)
+        return Revision(self.entry.header.revision)
 
     @strawberry.field(description="Its place in history: what a follower resumes after.")
     def cursor(self) -> Cursor:
         """The cursor of this changeset."""
-        return Cursor(str(self.changeset.cursor))
+        return Cursor(str(self.entry.header.cursor))
 
     @strawberry.field(description="When it was made.")
     def at(self) -> Instant:
         """The moment."""
-        return Instant(self.changeset.at)
+        return Instant(self.entry.header.at)
 
     @strawberry.field(description="Who made it.")
     def actor(self) -> str:
         """Who."""
-        return self.changeset.actor
+        return self.entry.header.actor
 
     @strawberry.field(
         description="The subject for whom, and under whose grants, the actor made it; null where"
@@ -174,12 +177,12 @@ class Changeset:
     )
     def on_behalf_of(self) -> str | None:
         """For whom."""
-        return self.changeset.on_behalf_of or None
+        return self.entry.header.on_behalf_of or None
 
     @strawberry.field(description="Why, in its author's words.")
     def reason(self) -> str:
         """Why."""
-        return self.changeset.reason
+        return self.entry.header.reason
 
     @strawberry.field(
         description="How many applications on clusters it took away with its author's leave,"
@@ -187,15 +190,29 @@ class Changeset:
     )
     def accepted_loss(self) -> int:
         """The loss under what its author stated."""
-        return self.changeset.accepted_loss
+        return self.entry.header.accepted_loss
 
     @strawberry.field(description="How many objects changed, of those that may be seen.")
     def change_count(self) -> int:
         """How many changes there are."""
-        return len(self.changeset.changes)
+        return self.entry.header.change_count
 
     @strawberry.field(description="What changed, in a fixed order.")
     def changes(self, first: First = LISTED, after: AfterId = None) -> list[Change]:
-        """The changes."""
-        suffix = f"@{self.changeset.revision}"
-        return changes_of(self.view, self.changeset.changes, suffix, first, after)
+        """The changes; only where nobody has read them yet does this wait."""
+        changeset = self.entry.changeset
+        if changeset is None:
+            return self._read_changes(first, after)  # type: ignore[return-value]  # the executor awaits it
+        return self._shown(changeset.changes, first, after)
+
+    async def _read_changes(self, first: int, after: str | None) -> list[Change]:
+        engine, header = self.context.engine, self.entry.header
+        changeset = await engine.changeset(header.revision)
+        if changeset.cursor != header.cursor:
+            raise elsewhere(header.cursor)
+        seen = engine.seen_changeset(changeset, self.context.access)
+        return self._shown(() if seen is None else seen.changes, first, after)
+
+    def _shown(self, changes: Sequence[CoreChange], first: int, after: str | None) -> list[Change]:
+        suffix = f"@{self.entry.header.revision}"
+        return changes_of(self.view, changes, suffix, first, after)

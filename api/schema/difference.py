@@ -10,7 +10,7 @@ from api.schema.history import AfterRevision
 from api.schema.listing import First, checked_first
 from api.schema.names import Revision
 from api.schema.page import PAGE, After, Asked, ClusterConnection
-from graph.difference import Diff
+from graph.logbook import Diff
 from graph.model.selector import Selector
 from graph.model.view import FleetView
 from graph.page import Order
@@ -58,8 +58,12 @@ class SetDiff:
     def changesets(self, first: First = CHANGESETS, after: AfterRevision = None) -> list[Changeset]:
         """What did it."""
         count = checked_first(first, CHANGESETS_MAX, "changesets")
-        older = [each for each in self.diff.changesets if after is None or each.revision < after]
-        return [Changeset(view=self.later, changeset=each) for each in older[:count]]
+        older = [
+            each for each in self.diff.entries if after is None or each.header.revision < after
+        ]
+        return [
+            Changeset(context=self.context, view=self.later, entry=each) for each in older[:count]
+        ]
 
     @strawberry.field(description="Whether `changesets` can be all of them: looking is bounded.")
     def complete(self) -> bool:

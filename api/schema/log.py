@@ -11,6 +11,7 @@ from api.schema.page import PageInfo
 from graph.logbook import ChangesetPage
 from graph.model.change import Cursor as CoreCursor
 from graph.model.ref import Ref
+from graph.record import LogEntry
 
 
 @strawberry.type(description="A changeset and its place in the log.")
@@ -32,28 +33,29 @@ class ChangesetConnection:
     @strawberry.field(description="The changesets of this page.")
     def nodes(self) -> list[Changeset]:
         """The changesets, without cursors."""
-        view = self.context.seen
-        return [Changeset(view=view, changeset=each) for each in self.page.changesets]
+        return [self._shown(each) for each in self.page.entries]
 
     @strawberry.field(description="The changesets of this page with their cursors.")
     def edges(self) -> list[ChangesetEdge]:
         """The changesets with cursors."""
-        view = self.context.seen
         return [
-            ChangesetEdge(cursor=str(each.cursor), node=Changeset(view=view, changeset=each))
-            for each in self.page.changesets
+            ChangesetEdge(cursor=str(each.header.cursor), node=self._shown(each))
+            for each in self.page.entries
         ]
 
     @strawberry.field(description="Where the page begins and ends.")
     def page_info(self) -> PageInfo:
         """The Relay page."""
-        found, end = self.page.changesets, self.page.end
+        found, end = self.page.entries, self.page.end
         return PageInfo(
             has_next_page=self.page.more,
             has_previous_page=self.after is not None,
-            start_cursor=str(found[0].cursor) if found else None,
+            start_cursor=str(found[0].header.cursor) if found else None,
             end_cursor=None if end is None else str(end),
         )
+
+    def _shown(self, entry: LogEntry) -> Changeset:
+        return Changeset(context=self.context, view=self.context.seen, entry=entry)
 
 
 async def changesets(

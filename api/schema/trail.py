@@ -36,6 +36,7 @@ from graph.model.errors import NotFound
 from graph.model.names import Revision
 from graph.model.selector import Selector
 from graph.model.view import FleetView
+from graph.record import LogEntry
 from graph.rendering import RenderingStep
 
 
@@ -193,7 +194,7 @@ class ChangeTrail(Trail):
         shown = context.engine.seen_changeset(changeset, context.access)
         if shown is None:
             return None
-        value = ShownChangeset(view=context.seen, changeset=shown)
+        value = ShownChangeset(context=context, view=context.seen, entry=LogEntry.of(shown))
         return Message(value, context, changeset.revision, changeset.cursor)
 
     def _progress(self) -> Message:

@@ -100,12 +100,18 @@ def _commits() -> Durations:
     return Durations("trellis.commit.duration", about, ("outcome",))
 
 
+def _reconstructions() -> Durations:
+    about = "Earlier revisions reconstructed, by outcome, and how long that took."
+    return Durations("trellis.reconstruction.duration", about, ("outcome",))
+
+
 @dataclass(slots=True)
 class Tallies:
     """What a serving process counts. Whoever does a thing adds to its number."""
 
     operations: Durations = field(default_factory=_operations)
     commits: Durations = field(default_factory=_commits)
+    reconstructions: Durations = field(default_factory=_reconstructions)
     documents_hit: int = 0
     """Documents found parsed and validated."""
     documents_missed: int = 0
@@ -140,7 +146,8 @@ class Metrics:
     def __init__(self, tallies: Tallies, gauges: Gauges) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
         ProcessCollector(registry=self._registry)  # start, processor time, memory, open files
-        self._reader = _Reader([tallies.operations, tallies.commits], registry=self._registry)
+        durations = [tallies.operations, tallies.commits, tallies.reconstructions]
+        self._reader = _Reader(durations, registry=self._registry)
         self._provider = MeterProvider(
             [self._reader], resource=Resource({}), shutdown_on_exit=False
         )

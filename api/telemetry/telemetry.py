@@ -20,12 +20,13 @@ from starlette.routing import Route
 
 from api.settings import TelemetrySettings
 from api.telemetry.logs import AccessLines, bounded
-from api.telemetry.metrics import Gauges, Metrics, Tallies
+from api.telemetry.metrics import Durations, Gauges, Metrics, Tallies
 from api.telemetry.traces import Traces, trace_id
 from graph.engine import Engine
 from graph.model.errors import TrellisError
 
 COMMIT = "commit"
+RECONSTRUCT = "reconstruct"
 """The work of the core that is measured as well as traced."""
 
 
@@ -40,6 +41,10 @@ class Telemetry:
         exporter: Callable[[str], SpanExporter] | None = None,
     ) -> None:
         self.tallies = Tallies()
+        self._measured = {
+            COMMIT: self.tallies.commits,
+            RECONSTRUCT: self.tallies.reconstructions,
+        }
         self.traces = Traces(settings, exporter)
         self._serves_metrics = settings.metrics
         self._metrics_token = settings.metrics_token.get_secret_value()
@@ -59,7 +64,10 @@ class Telemetry:
 
     def trace(self, what: str, /, **facts: str | int) -> AbstractContextManager[object]:
         """What the core enters around its slow parts."""
-        return self._commit(facts) if what == COMMIT else self.traces.span(what, **facts)
+        durations = self._measured.get(what)
+        if durations is None:
+            return self.traces.span(what, **facts)
+        return self._measure(durations, what, facts)
 
     def done(
         self,
@@ -122,11 +130,13 @@ class Telemetry:
         return scheme.lower() == "bearer" and compare_digest(token.strip().encode(), wanted)
 
     @contextmanager
-    def _commit(self, facts: dict[str, str | int]) -> Generator[None]:
+    def _measure(
+        self, durations: Durations, what: str, facts: dict[str, str | int]
+    ) -> Generator[None]:
         started = time.perf_counter()
         outcome = "ok"
         try:
-            with self.traces.span(COMMIT, **facts):
+            with self.traces.span(what, **facts):
                 yield
         except TrellisError as error:
             outcome = error.code
@@ -135,4 +145,4 @@ class Telemetry:
             outcome = "INTERNAL"
             raise
         finally:
-            self.tallies.commits.add(time.perf_counter() - started, outcome)
+            durations.add(time.perf_counter() - started, outcome)

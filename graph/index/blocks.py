@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 import sys
 from array import array
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, TypeVar, cast
 
@@ -56,22 +56,19 @@ class BlockWriter:
 
     def column(
         self,
-        values: Iterable[T],
+        values: Sequence[T],
         plain: Callable[[T], object],
-        identity: Callable[[T], Hashable],
+        identity: Callable[[T], Hashable] | None = None,
     ) -> None:
-        """Many values of which few are distinct: those as JSON, then one number each."""
+        """Many values of which few are distinct: those as JSON, then one number each.
+
+        ``identity`` tells apart those that cannot be hashed.
+        """
+        keys: Sequence[Hashable] = values if identity is None else list(map(identity, values))
         codes: dict[Hashable, int] = {}
-        distinct: list[object] = []
-        numbers = array("I")
-        for value in values:
-            key = identity(value)
-            code = codes.get(key)
-            if code is None:
-                code = codes[key] = len(distinct)
-                distinct.append(plain(value))
-            numbers.append(code)
-        self.json(distinct)
+        numbers = [codes.setdefault(key, len(codes)) for key in keys]
+        first = dict(zip(reversed(numbers), reversed(values), strict=True))
+        self.json([plain(first[code]) for code in range(len(codes))])
         self.numbers(numbers)
 
 

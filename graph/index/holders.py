@@ -78,11 +78,14 @@ class HoldersDraft(Holders):
 
 def holders_of(members: Iterable[ClusterSet | array[int]]) -> Holders:
     """The clusters of each value, none of them empty, in the order of the values' numbers."""
-    entries = [_compact(each) for each in members]
+    entries = [compact(each) for each in members]
     return Holders(chunks_of(entries, EMPTY), in_use=len(entries))
 
 
-def _compact(members: ClusterSet | array[int]) -> Holder:
+def compact(members: Holder | array[int]) -> Holder:
+    """The number of the only cluster, or the set of several."""
+    if isinstance(members, int):
+        return members
     if len(members) == 1:
         return next(iter(members))
     return members if isinstance(members, ClusterSet) else ClusterSet.of(members)

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TypeVar
 
 from graph.index.chunks import Chunks
-from graph.index.holders import Holders, HoldersDraft, holders_of
+from graph.index.holders import Holder, Holders, HoldersDraft, compact, holders_of
 from graph.index.ranges import HOLDS, RangeIndex
 from graph.model.cluster_set import EMPTY, ClusterSet, ClusterSetDraft
 from graph.model.inventory import LabelType, LabelValue
@@ -100,6 +100,11 @@ class Label:
         """Each value in use, with its clusters."""
         pairs = zip(self.codes.values, self.holders, strict=False)
         return ((value, found) for value, found in pairs if found)
+
+    def held(self) -> Iterator[tuple[LabelValue, Holder]]:
+        """Each value in use, with its clusters, or the number of the only one."""
+        pairs = zip(self.codes.values, self.holders.entries, strict=False)
+        return ((value, compact(found)) for value, found in pairs if found is not EMPTY)
 
     def satisfying(self, comparison: Comparison, value: float) -> ClusterSet:
         """Clusters whose number satisfies an ordering comparison."""

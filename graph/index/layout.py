@@ -73,7 +73,7 @@ def _write_forest(blocks: BlockWriter, forest: Forest, size: int) -> None:
     blocks.numbers([group.number for group in groups])
     blocks.numbers([0 if group.parent is None else group.parent + 1 for group in groups])
     for field in ("hierarchy", "name", "title", "changed"):
-        blocks.column([getattr(group, field) for group in groups], itself, itself)
+        blocks.column([getattr(group, field) for group in groups], itself)
     blocks.sets(forest.closures.first(size))
     blocks.sets(forest.directs.first(size))
 
@@ -109,13 +109,13 @@ def _write_clusters(blocks: BlockWriter, clusters: Clusters, size: int) -> None:
     memberships = clusters.memberships.first(size)
     blocks.numbers(map(len, memberships))
     blocks.numbers(chain.from_iterable(memberships))
-    blocks.column(clusters.title.first(size), itself, itself)
-    blocks.column(clusters.kind.first(size), to_plain, itself)
-    blocks.column(clusters.reconciler.first(size), to_plain, itself)
-    blocks.column(clusters.capacity.first(size), to_plain, itself)
-    blocks.column(clusters.time_zone.first(size), itself, itself)
+    blocks.column(clusters.title.first(size), itself)
+    blocks.column(clusters.kind.first(size), to_plain)
+    blocks.column(clusters.reconciler.first(size), to_plain)
+    blocks.column(clusters.capacity.first(size), to_plain)
+    blocks.column(clusters.time_zone.first(size), itself)
     blocks.column(clusters.opening_hours.first(size), to_plain, hours_identity)
-    blocks.column(clusters.changed.first(size), itself, itself)
+    blocks.column(clusters.changed.first(size), itself)
 
 
 def _read_clusters(blocks: BlockReader, groups: int) -> Clusters:
@@ -150,14 +150,14 @@ def _read_column(blocks: BlockReader, default: T) -> Chunks[T]:
 
 
 def _write_label(blocks: BlockWriter, label: Label, size: int) -> None:
-    pairs = list(label.values())
+    pairs = list(label.held())
     blocks.json([value for value, _ in pairs])
     codes: dict[LabelValue | None, int] = {value: code for code, (value, _) in enumerate(pairs, 1)}
     codes[None] = 0
-    blocks.numbers(map(codes.__getitem__, label.column.first(size)))
-    alone = [next(iter(found)) + 1 if len(found) == 1 else 0 for _, found in pairs]
-    blocks.numbers(alone)
-    blocks.sets([label.having, *(found for _, found in pairs if len(found) > 1)])
+    blocks.numbers([codes[value] for value in label.column.first(size)])
+    blocks.numbers([found + 1 if isinstance(found, int) else 0 for _, found in pairs])
+    sets = [found for _, found in pairs if not isinstance(found, int)]
+    blocks.sets([label.having, *sets])
 
 
 def _read_label(blocks: BlockReader, catalog: Catalog, name: str) -> Label:

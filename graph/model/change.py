@@ -219,6 +219,28 @@ class Relation(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ChangesetHeader:
+    """One revision without its changes: who, when, why, and how many objects changed."""
+
+    revision: Revision
+    at: datetime
+    actor: str
+    reason: str
+    accepted_loss: int
+    chain: str
+    change_count: int
+    grant_count: int
+    """How many of the changes are of grants, which not everybody may read."""
+    on_behalf_of: str = ""
+    """As a changeset's."""
+
+    @property
+    def cursor(self) -> Cursor:
+        """The place in history right after this changeset."""
+        return Cursor(self.revision, self.chain[:CHAIN_DIGITS])
+
+
+@dataclass(frozen=True, slots=True)
 class Changeset:
     """One revision: who, when, why, and what changed."""
 
@@ -243,6 +265,26 @@ class Changeset:
     def cursor(self) -> Cursor:
         """The place in history right after this changeset."""
         return Cursor(self.revision, self.chain[:CHAIN_DIGITS])
+
+    @property
+    def header(self) -> ChangesetHeader:
+        """All of it but the changes."""
+        return ChangesetHeader(
+            revision=self.revision,
+            at=self.at,
+            actor=self.actor,
+            reason=self.reason,
+            accepted_loss=self.accepted_loss,
+            chain=self.chain,
+            change_count=len(self.changes),
+            grant_count=sum(map(is_of_grant, self.changes)),
+            on_behalf_of=self.on_behalf_of,
+        )
+
+
+def is_of_grant(change: Change) -> bool:
+    """Whether a grant was given, changed or revoked."""
+    return isinstance(change.after, Grant) or isinstance(change.before, Grant)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,10 @@ of the store's own id, so no two stores have a history in common.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
+from json import JSONDecoder
 
 import orjson
 
@@ -64,6 +65,10 @@ from graph.store.workload_codec import (
     workload_json,
 )
 
+_CHANGES = ',"changes":['
+"""Where the changes of a body begin: within a string the quotes would be escaped."""
+_ONE_VALUE = JSONDecoder()
+"""Reads one value out of many, which orjson does not."""
 _BROKEN = (ValueError, LookupError, TypeError, AttributeError, Invalid)
 """What reading bytes that are not ours runs into."""
 
@@ -117,6 +122,28 @@ def decode_body(body: bytes, chain: str) -> Changeset:
         )
     except _BROKEN as error:
         raise _unreadable("a changeset") from error
+
+
+def decode_changes(body: bytes) -> Iterator[Change]:
+    """The changes in ``body``, each read when it is asked for: to stop early saves the rest."""
+    try:
+        text = body.decode()
+        at = text.index(_CHANGES) + len(_CHANGES)
+        while text[at] != "]":
+            change, at = _ONE_VALUE.raw_decode(text, at)
+            yield _change(*change)
+            at += text[at] == ","
+    except _BROKEN as error:
+        raise _unreadable("a changeset") from error
+
+
+def count_changes(body: bytes) -> tuple[int, int]:
+    """How many changes are in ``body``, and how many of them are of grants."""
+    try:
+        kinds = [kind for kind, _, _ in orjson.loads(body)["changes"]]
+    except _BROKEN as error:
+        raise _unreadable("a changeset") from error
+    return len(kinds), kinds.count(Kind.GRANT.value)
 
 
 def genesis(store_id: str) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from graph.model.change import Changeset, Cursor, Receipt, Relation
+from graph.model.change import Change, Changeset, ChangesetHeader, Cursor, Receipt, Relation
 from graph.model.errors import Conflict, Denied, NotFound, OutcomeUnknown, Unavailable
 from graph.model.names import Revision
 from graph.model.publication import Publication
@@ -30,12 +30,14 @@ from graph.store.publications import (
 from graph.store.record import (
     commit_entries,
     drop_changesets,
+    find_change,
     find_kept,
     find_relation,
     find_revision,
     load_facts,
     read_after,
     read_changeset,
+    read_headers,
     read_meta,
 )
 from graph.store.schema import SCHEMA_VERSION, check_mark, create_file, migrate, version_of
@@ -132,6 +134,14 @@ class EmbeddedStore:
     async def changeset(self, revision: Revision) -> Changeset:
         """One changeset; ``RevisionExpired`` up to the horizon, ``NotFound`` past the head."""
         return await self._reader.run(partial(read_changeset, revision=revision))
+
+    async def headers(self, last: Revision, count: int) -> list[ChangesetHeader]:
+        """The ``count`` headers that end with ``last``, oldest first; fewer at the horizon."""
+        return await self._reader.run(partial(read_headers, last=last, count=count))
+
+    async def has_change(self, revision: Revision, wanted: Callable[[Change], bool]) -> bool:
+        """Whether a changeset holds a change that is ``wanted``."""
+        return await self._reader.run(partial(find_change, revision=revision, wanted=wanted))
 
     async def changesets(self, *, after: Cursor) -> AsyncIterator[Changeset]:
         """Changesets after ``after``, a bounded read at a time, each checked against the last."""

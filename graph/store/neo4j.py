@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from graph.model.change import Changeset, Cursor, Receipt, Relation
+from graph.model.change import Change, Changeset, ChangesetHeader, Cursor, Receipt, Relation
 from graph.model.errors import Conflict, Invalid, NotFound, OutcomeUnknown, Unavailable
 from graph.model.names import Revision
 from graph.model.publication import Publication
@@ -20,12 +20,14 @@ from graph.store.neo4j_clock import Ask, Unsettled, lock_clock, read_clock, read
 from graph.store.neo4j_commit import Commit, commit_entries
 from graph.store.neo4j_connection import CONNECTIONS_MAX, Connection, Timeouts
 from graph.store.neo4j_log import (
+    find_change,
     find_kept,
     find_relation,
     find_revision,
     raise_horizon,
     read_after,
     read_changeset,
+    read_headers,
     sweep_changesets,
 )
 from graph.store.neo4j_publications import (
@@ -138,6 +140,14 @@ class Neo4jStore:
     async def changeset(self, revision: Revision) -> Changeset:
         """One changeset; ``RevisionExpired`` up to the horizon, ``NotFound`` past the head."""
         return await self._exactly(lambda ask: read_changeset(ask, revision))
+
+    async def headers(self, last: Revision, count: int) -> list[ChangesetHeader]:
+        """The ``count`` headers that end with ``last``, oldest first; fewer at the horizon."""
+        return await self._exactly(lambda ask: read_headers(ask, last, count))
+
+    async def has_change(self, revision: Revision, wanted: Callable[[Change], bool]) -> bool:
+        """Whether a changeset holds a change that is ``wanted``."""
+        return await self._exactly(lambda ask: find_change(ask, revision, wanted))
 
     async def changesets(self, *, after: Cursor) -> AsyncIterator[Changeset]:
         """Changesets after ``after``, a bounded read at a time, each checked against the last."""

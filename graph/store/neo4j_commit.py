@@ -127,6 +127,7 @@ async def _write_changesets(
 
 
 def _log_row(changeset: Changeset, body: bytes, attempt: str) -> dict[str, Any]:
+    header = changeset.header
     return {
         "revision": changeset.revision,
         "at": encode_moment(changeset.at),
@@ -137,5 +138,7 @@ def _log_row(changeset: Changeset, body: bytes, attempt: str) -> dict[str, Any]:
         "chain": changeset.chain,
         "body": body.decode(),
         "bytes": len(body),
+        "changeCount": header.change_count,
+        "grantCount": header.grant_count,
         "attempt": attempt,
     }

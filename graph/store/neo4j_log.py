@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from graph.model.change import Changeset, Cursor, Receipt, Relation
+from graph.model.change import Change, Changeset, ChangesetHeader, Cursor, Receipt, Relation
 from graph.model.errors import NotFound, RevisionExpired
 from graph.model.names import Revision
-from graph.store.codec import decode_body, encode_moment
+from graph.store.codec import (
+    count_changes,
+    decode_body,
+    decode_changes,
+    decode_moment,
+    encode_moment,
+)
 from graph.store.cursors import is_in_log, refuse_unreachable, relation_of
 from graph.store.neo4j_clock import (
     Ask,
@@ -26,6 +33,9 @@ CHANGESETS_A_READ = 256
 BYTES_A_READ = 4 * 1024 * 1024
 """One read of the log ends at whichever comes first, so following it takes bounded memory."""
 
+BYTES_DECODED_AT_ONCE = 64 * 1024
+"""Bytes of the log that are decoded without giving way: well below a millisecond."""
+
 CHANGESETS_A_SWEEP = 1_000
 """Changesets deleted in one go."""
 
@@ -38,6 +48,15 @@ RETURN n.revision, n.bytes ORDER BY n.revision LIMIT $count
 _BODIES = """
 MATCH (n:Changeset) WHERE n.revision > $after AND n.revision <= $until
 RETURN n.body, n.chain ORDER BY n.revision
+"""
+_HEADERS = """
+MATCH (n:Changeset) WHERE n.revision > $after AND n.revision <= $last
+RETURN n.revision, n.at, n.actor, n.reason, coalesce(n.acceptedLoss, 0), n.chain,
+       n.changeCount, n.grantCount, coalesce(n.onBehalfOf, '')
+ORDER BY n.revision
+"""
+_COUNT_CHANGES = """
+MATCH (n:Changeset {revision: $revision}) SET n.changeCount = $changes, n.grantCount = $grants
 """
 _LAST_AT = """
 MATCH (n:Changeset) WHERE n.at <= $at AND n.revision > $horizon
@@ -60,7 +79,82 @@ async def find_kept(ask: Ask, actor: str, key: str) -> Kept | None:
 
 async def read_changeset(ask: Ask, revision: Revision) -> Changeset:
     """One changeset, if the log has it."""
+    [found] = await _decoded([await _read_body(ask, revision)])
+    return found
+
+
+async def find_change(ask: Ask, revision: Revision, wanted: Callable[[Change], bool]) -> bool:
+    """Whether one changeset, if the log has it, holds a change that is ``wanted``."""
+    body, _ = await _read_body(ask, revision)
+    return await asyncio.to_thread(lambda: any(map(wanted, decode_changes(body))))
+
+
+async def _decoded(bodies: Sequence[tuple[bytes, str]]) -> list[Changeset]:
+    """The changesets in ``bodies``; many bytes are decoded beside the event loop."""
+
+    def decoded() -> list[Changeset]:
+        return [decode_body(body, chain) for body, chain in bodies]
+
+    if sum(len(body) for body, _ in bodies) <= BYTES_DECODED_AT_ONCE:
+        return decoded()
+    return await asyncio.to_thread(decoded)
+
+
+async def _read_body(ask: Ask, revision: Revision) -> tuple[bytes, str]:
+    _check_revision(await read_clock(ask), revision)
+    rows = await ask(_ONE, revision=revision)
+    if not rows:
+        raise Unsettled
+    body, chain = rows[0]
+    return body.encode(), chain
+
+
+async def read_headers(ask: Ask, last: Revision, count: int) -> list[ChangesetHeader]:
+    """The headers that end with ``last``, if the log has it, oldest first.
+
+    Records from before there were counts have none in their log: those are counted when they are
+    first read, and then kept.
+    """
     clock = await read_clock(ask)
+    _check_revision(clock, last)
+    after = max(last - count, clock.horizon)
+    rows = await ask(_HEADERS, after=after, last=last)
+    if len(rows) != last - after:
+        raise Unsettled
+    return [await _header(ask, *row) for row in rows]
+
+
+async def _header(
+    ask: Ask,
+    revision: Revision,
+    at: str,
+    actor: str,
+    reason: str,
+    accepted_loss: int,
+    chain: str,
+    changes: int | None,
+    grants: int | None,
+    on_behalf_of: str,
+) -> ChangesetHeader:
+    if changes is None or grants is None:
+        body, _ = await _read_body(ask, revision)
+        changes, grants = count_changes(body)
+        await ask(_COUNT_CHANGES, revision=revision, changes=changes, grants=grants)
+    return ChangesetHeader(
+        revision,
+        decode_moment(at),
+        actor,
+        reason,
+        accepted_loss,
+        chain,
+        changes,
+        grants,
+        on_behalf_of,
+    )
+
+
+def _check_revision(clock: Clock, revision: Revision) -> None:
+    """Refuse a revision that the log does not have, or no longer has."""
     if 0 < revision <= clock.horizon:
         raise RevisionExpired(
             f"revision {revision:,} is no longer in the log",
@@ -70,11 +164,6 @@ async def read_changeset(ask: Ask, revision: Revision) -> Changeset:
         raise NotFound(
             f"there is no revision {revision:,}", hint=f"the newest is {clock.revision:,}"
         )
-    rows = await ask(_ONE, revision=revision)
-    if not rows:
-        raise Unsettled
-    body, chain = rows[0]
-    return decode_body(body.encode(), chain)
 
 
 async def read_after(ask: Ask, cursor: Cursor) -> list[Changeset]:
@@ -90,7 +179,7 @@ async def read_after(ask: Ask, cursor: Cursor) -> list[Changeset]:
     rows = await ask(_BODIES, after=cursor.revision, until=until)
     if len(rows) != until - cursor.revision:
         raise Unsettled
-    return [decode_body(body.encode(), chain) for body, chain in rows]
+    return await _decoded([(body.encode(), chain) for body, chain in rows])
 
 
 def _page_end(after: int, sizes: Sequence[Row]) -> int:

@@ -18,6 +18,8 @@ S8  Names compare byte for byte.
 S9  ``load``, ``changesets`` and the chain agree; the engine's ``verify`` proves it.
 S10 Publications lie beside the log: the last report of each name, which survives as S5 says, is
     seen by every process, and never goes back in this history.
+S11 A header says of its changeset what the changeset says of itself. Reading headers costs what
+    they hold, however large the changesets are.
 
 Every failure to reach or write the record is ``Unavailable``; no adapter lets its driver's own
 exceptions out. A commit that is ``Unavailable`` did not happen, unless it is ``OutcomeUnknown``:
@@ -26,12 +28,21 @@ that one may have happened; ask by idempotency key, or read the head.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from graph.model.change import Changeset, Cursor, Entity, Numbers, Receipt, Relation
+from graph.model.change import (
+    Change,
+    Changeset,
+    ChangesetHeader,
+    Cursor,
+    Entity,
+    Numbers,
+    Receipt,
+    Relation,
+)
 from graph.model.names import Revision
 from graph.model.publication import Publication
 
@@ -117,6 +128,21 @@ class Store(Protocol):
 
     async def changeset(self, revision: Revision) -> Changeset:
         """One changeset; ``RevisionExpired`` up to the horizon, ``NotFound`` past the head."""
+        ...
+
+    async def headers(self, last: Revision, count: int) -> Sequence[ChangesetHeader]:
+        """The ``count`` headers that end with ``last``, oldest first; fewer at the horizon.
+
+        ``last`` is refused as ``changeset`` refuses it.
+        """
+        ...
+
+    async def has_change(self, revision: Revision, wanted: Callable[[Change], bool]) -> bool:
+        """Whether a changeset holds a change that is ``wanted``; it is read up to the first one.
+
+        ``wanted`` may be called in another thread. ``revision`` is refused as ``changeset``
+        refuses it.
+        """
         ...
 
     def changesets(self, *, after: Cursor) -> AsyncIterator[Changeset]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from graph.model.change import (
     CHAIN_DIGITS,
+    Change,
     Changeset,
+    ChangesetHeader,
     Cursor,
     Entity,
     Numbers,
@@ -22,6 +24,7 @@ from graph.model.names import ClusterNumber, GroupNumber, Revision
 from graph.model.ref import Kind
 from graph.store.codec import (
     decode_body,
+    decode_changes,
     decode_entity,
     decode_moment,
     encode_entity,
@@ -118,6 +121,18 @@ def _write_changeset(connection: Connection, changeset: Changeset, body: bytes) 
             body,
         ),
     )
+    header = changeset.header
+    connection.execute(
+        "INSERT INTO headers VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            header.revision,
+            header.reason,
+            header.accepted_loss,
+            header.change_count,
+            header.grant_count,
+            header.on_behalf_of,
+        ),
+    )
     gone = [change.ref for change in changeset.changes if change.after is None]
     made = [change.after for change in changeset.changes if change.after is not None]
     connection.executemany(
@@ -171,6 +186,7 @@ def drop_changesets(connection: Connection, *, until: Cursor) -> None:
             "SELECT chain, at FROM changesets WHERE revision = ?", (until.revision,)
         ).get
         connection.execute("DELETE FROM changesets WHERE revision <= ?", (until.revision,))
+        connection.execute("DELETE FROM headers WHERE revision <= ?", (until.revision,))
         connection.execute(
             "UPDATE meta SET horizon = ?, horizon_chain = ?, horizon_at = ?",
             (until.revision, chain, at),
@@ -193,23 +209,57 @@ def find_kept(connection: Connection, *, actor: str, key: str) -> Kept | None:
 
 def read_changeset(connection: Connection, *, revision: Revision) -> Changeset:
     """One changeset, if the log has it."""
+    return decode_body(*_read_body(connection, revision))
+
+
+def find_change(
+    connection: Connection, *, revision: Revision, wanted: Callable[[Change], bool]
+) -> bool:
+    """Whether one changeset, if the log has it, holds a change that is ``wanted``."""
+    body, _ = _read_body(connection, revision)
+    return any(map(wanted, decode_changes(body)))
+
+
+def _read_body(connection: Connection, revision: Revision) -> tuple[bytes, str]:
     with reading(connection):
-        head = read_meta(connection).head
-        if not 0 < revision <= head.cursor.revision:
-            raise NotFound(
-                f"there is no revision {revision:,}",
-                hint=f"the newest is {head.cursor.revision:,}",
-            )
-        if revision <= head.horizon.revision:
-            raise RevisionExpired(
-                f"revision {revision:,} is no longer in the log",
-                hint=f"the log keeps revisions after {head.horizon.revision:,}; "
-                "look in the archive",
-            )
+        _check_revision(read_meta(connection).head, revision)
         body, chain = connection.execute(
             "SELECT body, chain FROM changesets WHERE revision = ?", (revision,)
         ).get
-    return decode_body(body, chain)
+    return body, chain
+
+
+def read_headers(connection: Connection, *, last: Revision, count: int) -> list[ChangesetHeader]:
+    """The headers that end with ``last``, if the log has it, oldest first."""
+    with reading(connection):
+        _check_revision(read_meta(connection).head, last)
+        rows: list[tuple[Any, ...]] = list(
+            connection.execute(
+                "SELECT revision, at, actor, reason, accepted_loss, chain, changes, grants,"
+                " on_behalf_of"
+                " FROM changesets JOIN headers USING (revision)"
+                " WHERE revision > ? AND revision <= ? ORDER BY revision",
+                (last - count, last),
+            )
+        )
+    return [
+        ChangesetHeader(Revision(revision), decode_moment(at), *others)
+        for revision, at, *others in rows
+    ]
+
+
+def _check_revision(head: Head, revision: Revision) -> None:
+    """Refuse a revision that the log does not have, or no longer has."""
+    if not 0 < revision <= head.cursor.revision:
+        raise NotFound(
+            f"there is no revision {revision:,}",
+            hint=f"the newest is {head.cursor.revision:,}",
+        )
+    if revision <= head.horizon.revision:
+        raise RevisionExpired(
+            f"revision {revision:,} is no longer in the log",
+            hint=f"the log keeps revisions after {head.horizon.revision:,}; look in the archive",
+        )
 
 
 def read_after(connection: Connection, *, cursor: Cursor) -> list[Changeset]:

@@ -75,7 +75,8 @@ class EngineSource:
     async def _page(self, behind: str | None, first: int) -> Page:
         after = None if behind is None else Cursor.parse(behind)
         page = await self._engine.changesets(first=first, after=after)
-        told = [Reason(each.revision, each.actor, each.reason) for each in page.changesets]
+        headers = [each.header for each in page.entries]
+        told = [Reason(each.revision, each.actor, each.reason) for each in headers]
         return Page(told, str(page.end) if page.more else None)
 
     def _said(self, step: RenderingStep) -> Iterator[Message]:

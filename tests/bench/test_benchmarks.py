@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from bench import facets, fanout, graphql, graphql_peers, load, selectors, start, updates
+from bench import facets, fanout, graphql, graphql_peers, load, past, selectors, start, updates
 from bench.fleet import snapshot
 from bench.graphql_client import post
 from bench.graphql_process import Server
@@ -70,6 +70,14 @@ def test_updates_measures_every_kind_of_change():
     figures(rows)
     assert all(row.ratio_to == updates.SEED_COUNT for row in rows[1:])
     assert len(rows) == 2 + len(kinds_of_change(snapshot(TINY.clusters)))
+
+
+def test_past_reads_every_revision_twice_and_as_it_was_done_before():
+    rows = list(past.run(TINY).rows)
+    figures(rows)
+    subjects = [row.subject for row in rows if row.measure.startswith("an earlier revision, worst")]
+    assert subjects == [past.FILE, past.FIRST, past.AGAIN, past.UNDONE]
+    assert {row.ratio_to for row in rows if row.subject != past.FILE} == {past.FILE}
 
 
 def test_what_updates_calls_visible_is_visible():

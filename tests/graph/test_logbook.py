@@ -61,7 +61,7 @@ async def pages(engine: Engine, first: int, **wanted: object) -> list[ChangesetP
 
 
 def revisions(found: list[ChangesetPage]) -> list[int]:
-    return [changeset.revision for page in found for changeset in page.changesets]
+    return [entry.header.revision for page in found for entry in page.entries]
 
 
 @pytest.mark.parametrize("first", [1, 4, 7, 50])
@@ -71,7 +71,7 @@ async def test_pages_hold_every_changeset_once_newest_first(engine, first, compa
         await engine.compact(Revision(compacted))
     found = await pages(engine, first)
     assert revisions(found) == list(range(30, 0, -1))
-    assert all(len(page.changesets) <= first for page in found)
+    assert all(len(page.entries) <= first for page in found)
 
 
 async def test_the_log_ends_where_it_was_cut_when_there_is_no_archive(engine, tmp_path):
@@ -117,12 +117,12 @@ async def test_what_wrote_an_object_before_it_was_deleted_and_made_anew_is_found
 
 async def test_pages_of_nothing_and_of_too_much(engine):
     page = await engine.changesets(first=0)
-    assert (page.changesets, page.more) == ((), True)
+    assert (page.entries, page.more) == ((), True)
     for first in (-1, 51):
         with pytest.raises(Invalid, match="changesets"):
             await engine.changesets(first=first)
     start = Cursor(Revision(0), "0" * 16)
-    assert (await engine.changesets(first=5, after=start)).changesets == ()
+    assert (await engine.changesets(first=5, after=start)).entries == ()
 
 
 async def test_a_cursor_of_another_history_is_refused(engine):
@@ -136,7 +136,9 @@ async def test_under_a_scope_only_what_may_be_seen_is_told_and_can_be_asked_for(
     access = engine.access(Actor("ann"))
     hidden = engine.view.cluster_number("austin-1")
     found = await pages(engine, 50, access=access)
-    told = {change.ref for page in found for each in page.changesets for change in each.changes}
+    told = {
+        change.ref for page in found for each in page.entries for change in each.changeset.changes
+    }
     assert Ref(Kind.CLUSTER, hidden) not in told
     assert Ref(Kind.CLUSTER, engine.view.cluster_number("york-1")) in told
     asked = await pages(engine, 50, access=access, touching=Ref(Kind.CLUSTER, hidden))
@@ -159,7 +161,7 @@ async def test_a_difference_names_what_moved_and_the_changesets_that_can_have_do
     assert {view.cluster_name(each) for each in found.gained} == {"austin-3", "york-1"}
     assert {before.cluster_name(each) for each in found.lost} == {"austin-2"}
     assert (found.before, found.after) == (30, 35)
-    assert [(each.revision, each.reason) for each in found.changesets] == [
+    assert [(each.header.revision, each.header.reason) for each in found.entries] == [
         (35, "because"),
         (33, "moved house"),
         (31, "because"),
@@ -173,7 +175,7 @@ async def test_a_group_that_moves_moves_what_is_in_it(engine):
     await give(engine, MoveGroup("/geo/us/texas/austin", "/geo/ca"))
     found = await engine.diff("/geo/us", before)
     assert len(found.lost) == 2
-    assert [each.revision for each in found.changesets] == [32, 31]
+    assert [each.header.revision for each in found.entries] == [32, 31]
 
 
 async def test_a_saved_selector_that_means_something_else_is_among_the_causes(engine):
@@ -181,7 +183,7 @@ async def test_a_saved_selector_that_means_something_else_is_among_the_causes(en
     await give(engine, SaveSelector("texas", "/geo/us/ny"))
     found = await engine.diff("@texas", before)
     assert (len(found.gained), len(found.lost)) == (1, 2)
-    assert [each.revision for each in found.changesets] == [31]
+    assert [each.header.revision for each in found.entries] == [31]
 
 
 async def test_a_selector_that_names_what_came_later_chose_nothing_before(engine):
@@ -200,7 +202,7 @@ async def test_backwards_in_time_a_difference_is_mirrored(engine):
         await engine.diff("all", engine.view, before),
     )
     assert (there.gained, there.lost) == (back.lost, back.gained)
-    assert there.changesets == back.changesets
+    assert there.entries == back.entries
 
 
 async def test_a_difference_over_a_long_time_says_that_not_all_was_looked_at(engine):
@@ -209,4 +211,4 @@ async def test_a_difference_over_a_long_time_says_that_not_all_was_looked_at(eng
     for number in range(10):
         await give(engine, UpdateGroup("/geo/us", title=str(number)))
     found = await engine.diff("all", before)
-    assert (len(found.lost), found.changesets, found.complete) == (1, (), False)
+    assert (len(found.lost), found.entries, found.complete) == (1, (), False)

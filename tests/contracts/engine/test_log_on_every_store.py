@@ -44,7 +44,7 @@ async def test_the_log_is_read_backwards_past_its_horizon(two):
     found, after = [], None
     while True:
         page = await two[1].changesets(first=7, after=after)
-        found += [changeset.revision for changeset in page.changesets]
+        found += [entry.header.revision for entry in page.entries]
         if not page.more:
             break
         after = page.end
@@ -52,7 +52,7 @@ async def test_the_log_is_read_backwards_past_its_horizon(two):
     await two[1].catch_up()
     cluster = Ref(Kind.CLUSTER, two[1].view.cluster_number("york-1"))
     page = await two[1].changesets(first=7, touching=cluster)
-    assert [changeset.revision for changeset in page.changesets] == [1]
+    assert [entry.header.revision for entry in page.entries] == [1]
 
 
 async def test_a_set_is_followed_by_one_process_while_another_writes(two):
@@ -74,6 +74,6 @@ async def test_a_set_is_followed_by_one_process_while_another_writes(two):
         held = (held | step.gained) - step.lost
     assert held == writer.resolve("/geo/us")
     found = await writer.diff("/geo/us", await writer.as_of(Revision(1)))
-    assert [each.revision for each in found.changesets] == [8, 2]
+    assert [each.header.revision for each in found.entries] == [8, 2]
     keeping.cancel()
     await asyncio.gather(keeping, return_exceptions=True)

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from graph.model.change import Cursor, Relation
+from graph.model.access import Grant, Role
+from graph.model.change import Change, Cursor, Relation
 from graph.model.errors import NotFound, ResyncRequired, RevisionExpired
 from graph.model.names import Revision
+from graph.model.selector import Everything
 from graph.store.codec import encode_body, seal
 from graph.store.port import Claim, Entry, Store
 from history import MINUTE, History, at, by_ref, cluster, exact
@@ -132,6 +134,37 @@ async def test_a_revision_that_is_not_there_is_not_found(six: History) -> None:
         assert not isinstance(caught.value, RevisionExpired)
 
 
+async def test_headers_say_what_their_changesets_say(six: History) -> None:
+    grant = Grant("ana", Role.READER, Everything(), subject="ana")
+    loss = replace(six.changeset(grant, cluster(0, "new")), accepted_loss=3)
+    await six.commit(Entry(loss))
+    log = [each async for each in six.store.changesets(after=(await six.store.head()).horizon)]
+    headers = [each.header for each in log]
+    assert (headers[-1].change_count, headers[-1].grant_count) == (2, 1)
+    assert list(await six.store.headers(Revision(7), 100)) == headers
+    assert list(await six.store.headers(Revision(5), 3)) == headers[2:5]
+    for revision in (-1, 0, 8, 10**12):
+        with pytest.raises(NotFound) as caught:
+            await six.store.headers(Revision(revision), 3)
+        assert not isinstance(caught.value, RevisionExpired)
+
+
+async def test_a_change_is_looked_for_up_to_the_first_that_is_wanted(history: History) -> None:
+    await history.put(*map(cluster, range(20)))
+    seen: list[object] = []
+
+    def wanted(change: Change) -> bool:
+        seen.append(change.ref.key)
+        return change.ref.key == 4
+
+    assert await history.store.has_change(Revision(2), wanted)
+    assert seen == [0, 1, 2, 3, 4]
+    assert not await history.store.has_change(Revision(2), lambda _: False)
+    for revision in (0, 3):
+        with pytest.raises(NotFound):
+            await history.store.has_change(Revision(revision), wanted)
+
+
 async def test_a_moment_leads_to_the_last_revision_made_until_then(six: History) -> None:
     store = six.store
     assert await store.revision_at(at(3)) == 3
@@ -199,7 +232,13 @@ class TestAfterDrop:
         for revision in (1, 4):
             with pytest.raises(RevisionExpired):
                 await dropped.store.changeset(Revision(revision))
+            with pytest.raises(RevisionExpired):
+                await dropped.store.headers(Revision(revision), 1)
+            with pytest.raises(RevisionExpired):
+                await dropped.store.has_change(Revision(revision), lambda _: True)
         assert (await dropped.store.changeset(Revision(5))).revision == 5
+        headers = await dropped.store.headers(Revision(6), 6)
+        assert [each.revision for each in headers] == [5, 6]
 
     async def test_an_older_moment_has_expired(self, dropped: History) -> None:
         assert await dropped.store.revision_at(at(4)) == 4

@@ -45,7 +45,9 @@ from graph.model.selector import (
     Under,
 )
 from graph.store.codec import (
+    count_changes,
     decode_body,
+    decode_changes,
     decode_entity,
     decode_hours,
     decode_moment,
@@ -191,10 +193,12 @@ def test_every_changeset_comes_back_from_its_body(
         Change(entity if before or not after else None, entity if after else None)
         for entity, before, after in states
     )
-    changeset = Changeset(Revision(3), moment, "ann", reason, changes, loss, "f" * 64, reason)
+    changeset = Changeset(Revision(3), moment, reason, reason, changes, loss, "f" * 64, reason)
     body = encode_body(changeset)
     assert decode_body(body, "f" * 64) == changeset
     assert encode_body(decode_body(body, "")) == body
+    assert tuple(decode_changes(body)) == changes
+    assert count_changes(body) == (len(changes), changeset.header.grant_count)
 
 
 @given(moments, moments)
@@ -299,6 +303,8 @@ def test_bytes_that_are_no_selector_are_refused(data: bytes) -> None:
 def test_bytes_that_are_no_changeset_are_refused(body: bytes) -> None:
     with pytest.raises(Invalid, match="cannot read"):
         decode_body(body, "")
+    with pytest.raises(Invalid, match="cannot read"):
+        list(decode_changes(body))
 
 
 def test_a_lone_surrogate_is_refused() -> None:

@@ -279,7 +279,8 @@ class TestTheLog:
 
 
 UNDONE = """
-DROP INDEX changesets_by_time; DROP INDEX receipts_by_time; DROP TABLE publications
+DROP INDEX changesets_by_time; DROP INDEX receipts_by_time; DROP TABLE publications;
+DROP TABLE headers
 """
 """Takes back what came after the first schema version."""
 
@@ -299,6 +300,8 @@ class TestMigration:
         assert (await store.head()).cursor == history.cursor
         assert exact(by_ref((await store.load()).entities)) == exact(history.facts)
         assert await store.revision_at(at(2)) == 2
+        for header in await store.headers(history.cursor.revision, 100):
+            assert header == (await store.changeset(header.revision)).header
         await store.close()
         with closing(apsw.Connection(str(older))) as file:
             assert file.pragma("user_version") == SCHEMA_VERSION

@@ -206,6 +206,16 @@ async def test_a_store_from_before_publications_takes_them(tmp_path: Path) -> No
     assert version_of(path) == SCHEMA_VERSION > 4
 
 
+async def test_a_store_from_before_headers_is_listed_without_its_changes(tmp_path: Path) -> None:
+    path = old_store(tmp_path / "fleet.db", 4, GRANTED)
+    store = await EmbeddedStore.open(path)
+    (header,) = await store.headers(Revision(1), 10)
+    assert header == (await store.changeset(Revision(1))).header
+    assert (header.reason, header.change_count, header.grant_count) == ("because", 5, 1)
+    await store.close()
+    assert version_of(path) == SCHEMA_VERSION > 5
+
+
 @pytest.mark.parametrize(("version", "facts"), [(2, FACTS), (3, GRANTED), (4, GRANTED)])
 async def test_a_reader_leaves_an_older_store_as_it_is(
     tmp_path: Path, version: int, facts: tuple[Fact, ...]
