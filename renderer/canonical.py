@@ -30,6 +30,20 @@ _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)", re.ASCII)
 _FLOAT = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?", re.ASCII)
 _DOUBTFUL = re.compile(r"[-+.0-9].*|(?:y|n|yes|no|on|off|true|false|null|~)", re.I | re.S)
 _DIGITS_MAX = 400
+_SEPARATOR = re.compile(r"---(?:\s|$)")
+_NOTHING = re.compile(r"\s*(?:#.*)?")
+
+
+class Malformed(Invalid):
+    """Text that no reader of YAML takes, with the line at which that was found."""
+
+    def __init__(self, message: str, hint: str, line: int) -> None:
+        super().__init__(message, hint=hint)
+        self.line = line
+
+
+class RepeatedKey(Malformed):
+    """A key that is given twice. Some readers take the last one; those of objects take neither."""
 
 
 def read(text: str) -> object:
@@ -61,6 +75,31 @@ def read_all(text: str) -> Iterator[object]:
         raise Invalid("the text holds a lone surrogate", hint="save the file as UTF-8") from None
     except yaml.YAMLError as error:
         raise _refusal(error) from None
+
+
+def check_syntax(text: str) -> None:
+    """Refuse text that is no YAML; tags, aliases and repeated keys are whoever reads it's own."""
+    loader = _Loader(text)
+    try:
+        while loader.get_event() is not None:
+            pass
+    except UnicodeEncodeError:
+        raise Malformed("the text holds a lone surrogate", "save the file as UTF-8", 0) from None
+    except yaml.YAMLError as error:
+        raise _refusal(error) from None
+
+
+def line_of_document(text: str, number: int) -> int:
+    """The first line of the document of that number, both counted as they are read."""
+    lines = text.split("\n")
+    begins = [at + 1 for at, line in enumerate(lines) if _SEPARATOR.match(line)]
+    before = lines[: begins[0] - 1] if begins else lines
+    if not all(map(_NOTHING.fullmatch, before)):
+        begins.insert(0, 0)
+    at = begins[min(max(number, 0), len(begins) - 1)] if begins else 0
+    while at + 1 < len(lines) and _NOTHING.fullmatch(lines[at]):
+        at += 1
+    return min(at, len(lines) - 1) + 1
 
 
 def write(value: object) -> str:
@@ -121,9 +160,10 @@ def _mapping(node: yaml.MappingNode) -> dict[Hashable, object]:
         if isinstance(key, dict | list):
             raise _refused(key_node, "a key is a list or a mapping", "use text as a key")
         if key in found:
-            raise _refused(
+            twice = _refused(
                 key_node, f"the key {quoted(str(key))} is given twice", "keep one of the two"
             )
+            raise RepeatedKey(twice.message, twice.hint, _line(key_node))
         found[key] = _value(value_node)
     return found
 
@@ -169,11 +209,14 @@ def _refused(where: yaml.Event | yaml.Node, message: str, hint: str) -> Invalid:
     return Invalid(f"{message} (line {mark.line + 1:,}, column {mark.column + 1:,})", hint=hint)
 
 
-def _refusal(error: yaml.YAMLError) -> Invalid:
+def _line(node: yaml.Node) -> int:
+    assert node.start_mark is not None, "what was parsed from text has a place in it"
+    return node.start_mark.line + 1
+
+
+def _refusal(error: yaml.YAMLError) -> Malformed:
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         mark = error.problem_mark
-        return Invalid(
-            f"{error.problem} (line {mark.line + 1:,}, column {mark.column + 1:,})",
-            hint="correct the YAML there",
-        )
-    return Invalid(str(error).splitlines()[0], hint="correct the YAML")
+        said = f"{error.problem} (line {mark.line + 1:,}, column {mark.column + 1:,})"
+        return Malformed(said, "correct the YAML there", mark.line + 1)
+    return Malformed(str(error).splitlines()[0], "correct the YAML", 0)

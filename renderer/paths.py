@@ -13,11 +13,17 @@ from graph.model.errors import Invalid
 from graph.model.names import quoted
 
 KUSTOMIZATION = "kustomization.yaml"
+KUSTOMIZATIONS = (KUSTOMIZATION, "kustomization.yml", "Kustomization")
+"""What kustomize looks for in a directory; it takes one of them and refuses two."""
 HELD = ".trellis/held.json"
 STAMP = ".trellis/renderer"
 OWN_FORMATS = ".trellis/formats.json"
 DISCARDED = ".trellis/discarded.json"
 """Cursors of other histories whose output was taken over: see ``renderer.work.history``."""
+LAST_GOOD = ".trellis/last-good"
+"""Owners' files as they were before somebody pushed what does not build, by application."""
+BORROWED = ".trellis/borrowed.json"
+"""Paths outside its own directory that each application's base is made of."""
 SITE = "ansible/site.yaml"
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)

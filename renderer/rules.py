@@ -14,6 +14,7 @@ from typing import cast
 
 from graph.model.errors import Invalid
 from graph.model.names import quoted
+from renderer.shapes import check_shape
 
 _KNOWN = """
     APIService AdminNetworkPolicy BaselineAdminNetworkPolicy CSIDriver CSINode
@@ -66,7 +67,11 @@ def objects(document: object, rules: Rules) -> Iterator[dict[str, object]]:
         for item in cast("list[object]", items):
             yield from objects(item, rules)
         return
-    yield _checked(found, rules)
+    if isinstance(kind, str) and kind.endswith("List") and items is not None:
+        raise Invalid(f"the items of a {kind} are no list", hint="write them as a list of objects")
+    made = _checked(found, rules)
+    check_shape(made)
+    yield made
 
 
 def address(found: Mapping[str, object]) -> tuple[str, str, str]:
@@ -103,7 +108,7 @@ def is_for_reconcilers(api: str, kind: str, name: str, rules: Rules) -> bool:
 
 def _checked(found: dict[str, object], rules: Rules) -> dict[str, object]:
     kind = _text(found, "kind", _KIND, "a document", "Deployment")
-    if odd := [name for name in found if not _FIELD.fullmatch(name)]:
+    if odd := [name for name in map(str, found) if not _FIELD.fullmatch(name)]:
         raise Invalid(f"a {kind} has the field {quoted(odd[0])}", hint="leave it out")
     api = _text(found, "apiVersion", _API_VERSION, f"a {kind}", "apps/v1")
     metadata = found.get("metadata")

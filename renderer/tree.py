@@ -51,6 +51,11 @@ class Head:
     """Owned paths as the last worker made them, all others as they are now."""
     restored: tuple[str, ...] = ()
     """Owned paths that somebody else had changed since; the first hundred."""
+    pushed: tuple[str, ...] | None = ()
+    """Paths of owners that differ from what the newest commit of a worker had; None where that
+    is not known, or they are too many to list."""
+    before: Tree | None = None
+    """All paths as that commit had them; None where they are not kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from functools import lru_cache
 from graph.model.errors import Invalid, TrellisError
 from graph.model.names import quoted
 from renderer.canonical import read
+from renderer.paths import KUSTOMIZATIONS
 from renderer.tree import Tree
 
-KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 NAMED = ("resources", "components", "bases", "generators", "transformers", "validators")
 """Fields of a kustomization whose items may be directories."""
 REMEMBERED_BYTES_MAX = 16_384

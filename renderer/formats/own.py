@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -27,6 +28,7 @@ from renderer.formats.late import Patch, handed_on, object_patches
 from renderer.formats.port import Unit
 from renderer.objects.business import labels_of
 from renderer.objects.manifest import kustomization
+from renderer.shapes import check_shape
 from renderer.tree import Tree
 
 DESCRIPTION = "format.yaml"
@@ -100,10 +102,14 @@ class Own:
         if not self._description.templates:
             return {}
         made = self._render(self._description.templates, context_of(unit))
+        if len(made.keys() & set(paths.KUSTOMIZATIONS)) > 1:
+            raise Unrenderable(
+                Failure("the format gives several kustomizations", "keep one of them")
+            )
         for name, text in made.items():
             _check(name, text)
         files = {name: text.encode() for name, text in sorted(made.items())}
-        if paths.KUSTOMIZATION in files:
+        if any(name in files for name in paths.KUSTOMIZATIONS):
             return files
         labels, annotations = labels_of(unit.application, unit.namespace, unit.key)
         marks = {"labels": [{"pairs": labels}], "commonAnnotations": annotations}
@@ -204,7 +210,11 @@ def _check(name: str, text: str) -> None:
     """A file that no kustomization can name, or that is no YAML, is not written."""
     try:
         paths.inside("sync", name)
-        if not any(isinstance(each, dict) for each in canonical.read_all(text)):
+        found = [each for each in canonical.read_all(text) if isinstance(each, dict)]
+        if not found:
             raise Invalid(f"{quoted(name)} holds no object", hint="every file of a format does")
+        if name not in paths.KUSTOMIZATIONS:
+            for each in found:
+                check_shape(cast("dict[str, object]", each), strict=False)
     except TrellisError as error:
         raise Unrenderable(Failure(error.message, error.hint, name)) from error

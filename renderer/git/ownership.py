@@ -28,6 +28,8 @@ from renderer.git.tree import GitTree
 from renderer.paths import is_owned
 
 RESTORED_MAX = 100
+PUSHED_MAX = 5_000
+"""Paths of owners that are told one by one; beyond, any may have changed."""
 OWNED_DEPTH = 2
 """How deep directories are that ``owned_digest`` looks into; the root is at none."""
 _APPLICATIONS = "apps"
@@ -42,6 +44,13 @@ def merged(objects: Objects, ours: Id, tip: Id) -> tuple[GitTree, tuple[str, ...
     root = meeting.entry("", (DIRECTORY, ours), (DIRECTORY, tip))
     restored = tuple(islice(meeting.changed("", (DIRECTORY, ours), (DIRECTORY, tip)), RESTORED_MAX))
     return GitTree(objects, root[1] if root else None, made), restored
+
+
+def pushed(objects: Objects, ours: Id, tip: Id) -> tuple[str, ...] | None:
+    """Paths of owners that differ, whatever is there; None where they are too many."""
+    meeting = _Meeting(objects, {})
+    found = tuple(islice(meeting.pushed("", (DIRECTORY, ours), (DIRECTORY, tip)), PUSHED_MAX + 1))
+    return found if len(found) <= PUSHED_MAX else None
 
 
 def owned_digest(tree: GitTree) -> str:
@@ -109,6 +118,16 @@ class _Meeting:
         if _is_tree(ours) or _is_tree(tip):
             for name, mine, theirs in self._pairs(ours, tip):
                 yield from self.changed(_below(path, name), mine, theirs)
+
+    def pushed(self, path: str, ours: Entry | None, tip: Entry | None) -> Iterator[str]:
+        """Paths that are not owned and differ; a directory that came or went as one."""
+        if ours == tip or is_owned(path):
+            return
+        if _is_tree(ours) and _is_tree(tip):
+            for name, mine, theirs in self._pairs(ours, tip):
+                yield from self.pushed(_below(path, name), mine, theirs)
+        else:
+            yield path
 
     def _pairs(
         self, ours: Entry | None, tip: Entry | None

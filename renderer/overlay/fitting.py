@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import cast
 
 from graph.model.errors import Invalid
 from graph.model.names import did_you_mean, nearest
-from graph.model.workload import Binding, BindingKind
+from graph.model.workload import Application, Base, Binding, BindingKind
 from renderer.failure import Failure
+from renderer.overlay.base_reading import Holdings
 from renderer.overlay.binding import op_at
-from renderer.overlay.owners import Holdings
 from renderer.rules import Rules, is_cluster_scoped, is_for_reconcilers
 
 _SCALED = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
@@ -48,6 +49,27 @@ def trespass(holdings: Holdings, rules: Rules) -> Failure | None:
     return None
 
 
+def misplaced_late(application: Application, holdings: Holdings) -> Failure | None:
+    """Why a late-bound value has no place to go: the patch in the pointer would not build."""
+    source = application.source
+    if not holdings.is_complete or (isinstance(source, Base) and source.components):
+        return None
+    filled = {each.name.rpartition("/")[2] for each in bindings_of(application)}
+    for late in application.late_bound:
+        for field in late.fields:
+            kind, _, name = field.object.partition("/")
+            found = holdings.objects.get((kind, name))
+            wanted = Binding(late.key, BindingKind.FIELD, field.object, field.pointer)
+            if name not in filled and (failure := _misplaced(wanted, found)) is not None:
+                return replace(failure, file=holdings.places[kind, name])
+    return None
+
+
+def bindings_of(application: Application) -> tuple[Binding, ...]:
+    """What values fill; nothing in a template, which fills itself."""
+    return application.source.bindings if isinstance(application.source, Base) else ()
+
+
 def _missing(
     binding: Binding, holdings: Holdings, kinds: tuple[str, ...], name: str
 ) -> Failure | None:
@@ -74,7 +96,7 @@ def _misplaced(binding: Binding, found: Mapping[str, object] | None) -> Failure 
         return None
     return Failure(
         f"{binding.key} fills {binding.field} of {binding.name}, and there is no such place",
-        "correct the binding, or write the field into the base",
+        "correct the pointer, or write the field into the object",
     )
 
 

@@ -27,7 +27,8 @@ from renderer.objects.namespace import reserved_namespaces
 from renderer.overlay.binding import WrongValue
 from renderer.overlay.owners import Owners, Read
 from renderer.overlay.rendered import Pattern
-from renderer.overlay.stated import Recipe
+from renderer.overlay.stated import Recipe, Unbuildable
+from renderer.rules import address
 from renderer.sandbox.answers import Objects
 from renderer.sandbox.parent import Sandbox
 from renderer.settings import FormatSettings
@@ -47,7 +48,28 @@ class Configuration:
 
 Files = Mapping[str, bytes]
 """Content by name, right below the overlay's directory."""
-Made = tuple[Configuration, Files | Failure]
+Address = tuple[str, str, str]
+"""Group, kind and name of an object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """An overlay as it is published."""
+
+    files: Files
+    objects: frozenset[Address] = frozenset()
+    """What it brings to a cluster, as far as that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unbuilt:
+    """An overlay that can be written, and does not build on what its owners have pushed."""
+
+    files: Files
+    failure: Failure
+
+
+Made = tuple[Configuration, Rendered | Unbuilt | Failure]
 
 
 class Overlays:
@@ -59,7 +81,7 @@ class Overlays:
         self._read: Read = {}
 
     def render(self, configurations: Sequence[Configuration], tree: Tree) -> Iterator[Made]:
-        """The files of each configuration or why there are none, in an order of its own."""
+        """What each configuration comes to, in an order of its own."""
         templated: list[Configuration] = []
         recipes: dict[int, Recipe] = {}
         owners = Owners(tree, self._read)
@@ -72,12 +94,51 @@ class Overlays:
                 continue
             application = each.application
             if runs_on_hosts_alone(application):
-                yield each, _for_hosts(each, tree)
+                yield each, _for_hosts(each, owners)
                 continue
             if id(application) not in recipes:
                 recipes[id(application)] = Recipe(application, each.namespace, owners)
-            yield each, _stated(each, recipes[id(application)])
+            yield each, _stated(each, recipes[id(application)], owners)
         yield from self._rendered(templated)
+
+    def examine(
+        self,
+        application: Application,
+        namespace: Namespace,
+        published: Mapping[str, bytes],
+        tree: Tree,
+    ) -> dict[str, Failure]:
+        """Which published overlays do not build any more on what owners have pushed, and why.
+
+        ``published`` has the kustomization of each by key.
+        """
+        if not isinstance(application.source, Base) or not application.source.path:
+            return {}
+        owners = Owners(tree, self._read)
+        recipe = Recipe(application, namespace, owners)
+        found: dict[str, Failure] = {}
+        for key, written in published.items():
+            try:
+                _expect_role(application, owners)
+                if not runs_on_hosts_alone(application):
+                    recipe.check(recipe.read_back(written))
+            except (Unrenderable, TrellisError) as error:
+                found[key] = failure_of(error)
+        return found
+
+    def looked_at(self, application: Application, tree: Tree) -> set[str]:
+        """Paths outside its own directory on which it depends whether an application builds."""
+        source = application.source
+        if not isinstance(source, Base) or not source.path:
+            return set()
+        named = (source.path, *(each.path for each in source.components))
+        directories = [paths.below_application(application.name, each) for each in named]
+        inside = f"apps/{application.name}/"
+        return {
+            path
+            for path in Owners(tree, self._read).looked_at(directories)
+            if not path.startswith(inside)
+        }
 
     def _rendered(self, configurations: Sequence[Configuration]) -> Iterator[Made]:
         patterns: dict[int, Pattern] = {}
@@ -96,7 +157,7 @@ class Overlays:
             yield each, _collected(each, pattern, answer)
 
 
-_RESERVED = {paths.KUSTOMIZATION, VARS}
+_RESERVED = {*paths.KUSTOMIZATIONS, VARS}
 
 
 def _refusal(configuration: Configuration, reserved: Container[str]) -> Failure | None:
@@ -110,38 +171,57 @@ def _refusal(configuration: Configuration, reserved: Container[str]) -> Failure 
     )
 
 
-def _stated(configuration: Configuration, recipe: Recipe) -> Files | Failure:
+def _stated(
+    configuration: Configuration, recipe: Recipe, owners: Owners
+) -> Rendered | Unbuilt | Failure:
     try:
-        written = recipe.kustomization(configuration.key, configuration.values)
-        return {paths.KUSTOMIZATION: written, **_variables(configuration)}
+        variables = _variables(configuration)
+        try:
+            written = recipe.kustomization(configuration.key, configuration.values)
+        except Unbuildable as error:
+            return Unbuilt({paths.KUSTOMIZATION: error.written, **variables}, error.failure)
+        files = {paths.KUSTOMIZATION: written, **variables}
+        try:
+            _expect_role(configuration.application, owners)
+        except Unrenderable as error:
+            return Unbuilt(files, error.failure)
+        return Rendered(files, recipe.objects(recipe.read_back(written)))
     except WrongValue as error:
         return _blamed(configuration, error.failure)
     except (Unrenderable, TrellisError) as error:
         return failure_of(error)
 
 
-def _for_hosts(configuration: Configuration, tree: Tree) -> Files | Failure:
+def _expect_role(application: Application, owners: Owners) -> None:
+    """Refuse a role that cannot run; one that clusters build too need not be there."""
+    if runs_on_hosts(application):
+        role = role_of(application)
+        if runs_on_hosts_alone(application) or owners.is_role(role):
+            owners.expect_role(role)
+
+
+def _for_hosts(configuration: Configuration, owners: Owners) -> Rendered | Unbuilt | Failure:
     """The overlay of what no cluster runs."""
     application, namespace = configuration.application, configuration.namespace
     try:
-        role = role_of(application)
-        if tree.identity(f"{role}/tasks") is None:
-            return Failure(
-                f"there is no {role}/tasks",
-                hint="push the role to the repository, or correct the path in the definition",
-            )
-        return host_overlay(application, namespace, configuration.key, configuration.values)
+        files = host_overlay(application, namespace, configuration.key, configuration.values)
+        try:
+            _expect_role(application, owners)
+        except Unrenderable as error:
+            return Unbuilt(files, error.failure)
+        return Rendered(files)
     except (Unrenderable, TrellisError) as error:
         return failure_of(error)
 
 
 def _collected(
     configuration: Configuration, pattern: Pattern, answer: Objects | Failure
-) -> Files | Failure:
+) -> Rendered | Failure:
     if isinstance(answer, Failure):
         return _blamed(configuration, answer)
     try:
-        return pattern.files(configuration.key, answer)
+        made = frozenset(address(each) for found in answer.values() for each in found)
+        return Rendered(pattern.files(configuration.key, answer), made)
     except Unrenderable as error:
         return _blamed(configuration, error.failure)
 

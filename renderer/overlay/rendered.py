@@ -11,6 +11,8 @@ from renderer import paths
 from renderer.failure import Failure, Unrenderable
 from renderer.objects.manifest import documents, kustomization
 from renderer.objects.marks import Marking
+from renderer.overlay.base_reading import Holdings
+from renderer.overlay.fitting import misplaced_late
 from renderer.rules import Rules, address
 from renderer.sandbox.answers import Objects
 from renderer.sandbox.parent import Job
@@ -23,6 +25,7 @@ class Pattern:
 
     def __init__(self, application: Application, namespace: Namespace, reserved: set[str]) -> None:
         assert isinstance(application.source, Template)
+        self._application = application
         self._files = application.source.files
         self._marking = Marking(application, namespace)
         self._rules = Rules(namespace.name, application.cluster_scoped)
@@ -44,21 +47,31 @@ class Pattern:
     def files(self, key: str, found: Objects) -> dict[str, bytes]:
         """The overlay of what was rendered; ``Unrenderable`` if it holds something twice."""
         self._check_once(found)
+        self._check_late(found)
         made = {self._names[file]: documents(each) for file, each in found.items() if each}
         listed = kustomization(list(made), **self._marking.fields(key))
         return {paths.KUSTOMIZATION: listed, **made}
 
     def _refusal(self) -> Failure | None:
-        seen = dict.fromkeys(self._reserved, "the renderer")
+        seen = {name.lower(): "the renderer" for name in self._reserved}
         for file, name in self._names.items():
             try:
                 paths.inside("overlays", name)
             except Invalid as error:
                 return Failure(error.message, error.hint, file)
-            if name in seen:
-                return Failure(f"{name} is made by {seen[name]} too", "give it another name", file)
-            seen[name] = file
+            known = seen.setdefault(name.lower(), file)  # some file systems tell no case apart
+            if known != file:
+                return Failure(f"{name} is made by {known} too", "give it another name", file)
         return None
+
+    def _check_late(self, found: Objects) -> None:
+        """Late-bound values have a place to go: else the pointer would not build."""
+        made = {address(each)[1:]: (file, each) for file, all_ in found.items() for each in all_}
+        objects = {called: each for called, (_, each) in made.items()}
+        places = {called: file for called, (file, _) in made.items()}
+        failure = misplaced_late(self._application, Holdings(objects, places, {}, True))
+        if failure is not None:
+            raise Unrenderable(failure)
 
     def _check_once(self, found: Objects) -> None:
         seen: set[tuple[str, str, str]] = set()

@@ -7,7 +7,7 @@ with the last line that leads to it. One that cannot be made stays as it is, if 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from graph.effective.portion import Overlay
@@ -20,7 +20,8 @@ from renderer.formats.own import Broken
 from renderer.formats.port import Format, Unit
 from renderer.objects.fleet_settings import fleet_files
 from renderer.objects.namespace import namespace_files, namespace_key
-from renderer.overlay.overlays import Configuration, Overlays
+from renderer.overlay.overlays import Configuration, Overlays, Rendered, Unbuilt
+from renderer.plan.breakage import Breakage
 from renderer.plan.catalogue import Catalogue, Memory
 from renderer.plan.held import Failed, Held
 from renderer.plan.lines import APPLICATIONS, NAMESPACES, Count, Lines
@@ -57,9 +58,12 @@ class Books:
 class Directories:
     """Everything that lines lead to, as the next commit will have it."""
 
-    def __init__(self, sheet: Sheet, tools: Tools, books: Books, *, fresh: bool) -> None:
+    def __init__(
+        self, sheet: Sheet, tools: Tools, books: Books, breakage: Breakage, *, fresh: bool
+    ) -> None:
         self._sheet, self._tools, self._fresh = sheet, tools, fresh
         self._catalogue, self._lines, self._held = books.catalogue, books.lines, books.held
+        self._breakage = breakage
         self._ready: dict[tuple[str, str, str], bool] = {}
         self._settings: dict[str, Overlay] = {}
         self._made: dict[str, bool] = {}
@@ -76,10 +80,12 @@ class Directories:
         """Make overlays that are new or differ; hold those that cannot be made."""
         self._render([self._configuration(each.application, each.key, each) for each in told])
 
-    def retry(self) -> None:
-        """Try what failed again."""
+    def retry(self, only: Container[str] | None = None) -> None:
+        """Try what failed again, of all applications or some."""
         wanted: list[Configuration] = []
         for name in self._held.applications():
+            if only is not None and name not in only:
+                continue
             for place, each in tuple(self._held.of(name).failed.items()):
                 reconciler, _, key = place.rpartition("/")
                 if reconciler:
@@ -116,6 +122,7 @@ class Directories:
     def settle(self) -> None:
         """Bring everything in line with where lines lead now."""
         self._settle_applications()
+        self._breakage.settle(self._rendered)
         self._settle_namespaces()
         self._settle_fleet()
 
@@ -127,13 +134,28 @@ class Directories:
     def _render(self, wanted: Sequence[Configuration]) -> None:
         for each, made in self._tools.overlays.render(wanted, self._sheet.tree):
             name, key = each.application.name, each.key
-            if isinstance(made, Failure):
-                self._fail(name, key, Failed(each.layers, each.values, made))
+            failure = made if isinstance(made, Failure) else None
+            if isinstance(made, Unbuilt):
+                self._breakage.doubt(name)
+                if not self._is_published(paths.overlay(name, key), made.files):
+                    failure = made.failure
+            if failure is not None:
+                self._fail(name, key, Failed(each.layers, each.values, failure))
                 continue
             if name in self._held:
                 self._held.of(name).failed.pop(key, None)
-            self._rendered[name].add(key)
-            self._sheet.replace(paths.overlay(name, key), made, f"what {name} runs has changed")
+            if isinstance(made, Rendered):
+                self._rendered[name].add(key)
+                self._breakage.made(name, key)
+                self._sheet.replace(
+                    paths.overlay(name, key), made.files, f"what {name} runs has changed"
+                )
+
+    def _is_published(self, directory: str, files: Mapping[str, bytes]) -> bool:
+        """Whether a directory holds exactly these files."""
+        if set(self._sheet.names(directory)) != files.keys():
+            return False
+        return all(self._sheet.read(f"{directory}/{name}") == files[name] for name in files)
 
     def _fail(self, application: str, place: str, failed: Failed) -> None:
         """Hold what cannot be made; as long as it fails for the same, since the same revision."""
@@ -148,6 +170,8 @@ class Directories:
             self._fail(application, f"{reconciler}/{key}", Failed((), {}, words.failure))
             return False
         if not self._sheet.has(paths.overlay(application, key)):
+            return False
+        if self._breakage.is_broken(application, key):
             return False
         anew = self._fresh or application in self._catalogue.applications.changed
         directory = words.leads_to(application, key)

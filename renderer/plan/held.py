@@ -1,9 +1,10 @@
 """What is not published as it should be, why, and since when; and what is needed to go on.
 
-Five things can be held, each of one application and none of them anybody else's business:
+Six things can be held, each of one application and none of them anybody else's business:
 
 - *blocked*: the core says that it cannot run there as defined; the line stays.
 - *failed*: an overlay does not render; its last good files stay, and it is tried again.
+- *broken*: a published overlay does not build any more, for its owners have pushed something else.
 - *waiting*: a line wants an overlay that never rendered; the line before stays.
 - *foreign*: a line stays though its cluster has another reconciler, which cannot be told of it.
 - *wave*: more lines would go at once than anybody agreed to; they stay until that is confirmed.
@@ -31,8 +32,6 @@ _ROOT = ".trellis/held"
 _NAMESPACES = ".trellis/held/namespaces.json"
 _WHY = "what is held has changed"
 
-_REPORTED = ("application", "reason", "message", "clusters", "since")
-
 Reasons = tuple[tuple[str, str], ...]
 """Kinds of reason and what is wrong."""
 
@@ -43,6 +42,15 @@ class Failed:
 
     layers: tuple[str, ...]
     values: Mapping[str, Value]
+    failure: Failure
+    since: int = 0
+    """The revision at which it began; nought until the step has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A published overlay that does not build on what its owners have pushed."""
+
     failure: Failure
     since: int = 0
     """The revision at which it began; nought until the step has one."""
@@ -66,6 +74,8 @@ class Holding:
     """By cluster; since which revision."""
     failed: dict[str, Failed] = field(default_factory=dict[str, Failed])
     """By key; of what tells a reconciler by reconciler/key."""
+    broken: dict[str, Broken] = field(default_factory=dict[str, Broken])
+    """By key; of the fleet, by the reconciler whose format cannot be read."""
     waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
     """By cluster."""
     foreign: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
@@ -77,7 +87,7 @@ class Holding:
 
     def __bool__(self) -> bool:
         held = self.blocked or self.failed or self.waiting or self.foreign or self.wave
-        return bool(held) or self.undefined
+        return bool(held) or bool(self.broken) or self.undefined
 
     def settle(self, cluster: str) -> None:
         """There is a new line, or none: whatever was held about it is over."""
@@ -108,13 +118,40 @@ class Holding:
         for key, each in self.failed.items():
             if not each.since:
                 self.failed[key] = replace(each, since=revision)
+        for key, found in self.broken.items():
+            if not found.since:
+                self.broken[key] = replace(found, since=revision)
         self.blocked = {name: (why, at or revision) for name, (why, at) in self.blocked.items()}
         self.wave = {name: (why, at or revision) for name, (why, at) in self.wave.items()}
+
+    def break_down(self, failures: Mapping[str, Failure]) -> None:
+        """These do not build any more, and no others; what broke before broke then."""
+        before, self.broken = self.broken, {}
+        for key, failure in sorted(failures.items()):
+            was = before.get(key)
+            same = was is not None and was.failure == failure
+            self.broken[key] = was if was is not None and same else Broken(failure)
+
+    def _told_broken(self, application: str, concerned: Counter[str]) -> Iterator[dict[str, Any]]:
+        """One row for everything that one push broke, and for what waits for the same."""
+        groups: dict[Failure, list[str]] = defaultdict(list)
+        for key, each in sorted(self.broken.items()):
+            groups[each.failure].append(key)
+        for failure, keys in groups.items():
+            since = min(self.broken[key].since for key in keys)
+            waiting = {key for key, each in self.failed.items() if each.failure == failure}
+            clusters = sum(concerned[key] for key in waiting.union(keys))
+            row = _row(application, "failed", failure.message, clusters, since)
+            yield row | {name: value for name, value in asdict(failure).items() if value}
 
     def told(self, application: str, lines: Lines) -> Iterator[dict[str, Any]]:
         """For people: what is held, by reason."""
         concerned = self._concerned(application, lines)
+        yield from self._told_broken(application, concerned)
+        broken = {each.failure for each in self.broken.values()}
         for place, each in sorted(self.failed.items()):
+            if each.failure in broken:
+                continue
             row = _row(application, "failed", each.failure.message, concerned[place], each.since)
             failure = {name: value for name, value in asdict(each.failure).items() if value}
             yield row | {"overlay": place} | failure
@@ -135,7 +172,7 @@ class Holding:
     def _concerned(self, application: str, lines: Lines) -> Counter[str]:
         """Clusters that run the last good files of what failed, or wait for it."""
         found: Counter[str] = Counter()
-        if not self.failed:
+        if not application or not (self.failed or self.broken):
             return found
         for (reconciler, key), count in lines.of_application(application).places.items():
             found[key] += count
@@ -156,6 +193,13 @@ def _row(application: str, reason: str, message: str, clusters: int, since: int)
         "clusters": clusters,
         "since": since,
     }
+
+
+def _reported(row: Mapping[str, Any]) -> HeldBack:
+    """A row as the API, the log and the commit tell it: with the place, where there is one."""
+    place = f"{row['file']}, line {row['line']}" if row.get("line") else row.get("file", "")
+    message = f"{row['message']} ({place})" if place else row["message"]
+    return HeldBack(row["application"], row["reason"], message, row["clusters"], row["since"])
 
 
 class Held:
@@ -241,7 +285,7 @@ class Held:
         style = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
         rows = [row for name in sorted(self._of) for row in self._of[name].told(name, lines)]
         self._sheet.write(paths.HELD, orjson.dumps({"held": rows}, option=style), _WHY)
-        return tuple(HeldBack(*(row[name] for name in _REPORTED)) for row in rows)
+        return tuple(map(_reported, rows))
 
     def _load(self, name: str) -> None:
         content = self._sheet.read(_path(name))
@@ -262,6 +306,7 @@ def _written(holding: Holding) -> dict[str, Any]:
             for (reasons, since), clusters in sorted(_grouped(holding.blocked.items()).items())
         ],
         "failed": {key: asdict(each) for key, each in sorted(holding.failed.items())},
+        "broken": {key: asdict(each) for key, each in sorted(holding.broken.items())},
         "waiting": {name: asdict(each) for name, each in sorted(holding.waiting.items())},
         "foreign": {name: asdict(each) for name, each in sorted(holding.foreign.items())},
         "wave": [
@@ -287,6 +332,8 @@ def _read(held: dict[str, Any]) -> Holding:
     for key, each in held["failed"].items():
         failure = Failure(**each["failure"])
         found.failed[key] = Failed(tuple(each["layers"]), each["values"], failure, each["since"])
+    for key, each in held.get("broken", {}).items():
+        found.broken[key] = Broken(Failure(**each["failure"]), each["since"])
     found.waiting = {cluster: _wish(each) for cluster, each in held["waiting"].items()}
     found.foreign = {cluster: _wish(each) for cluster, each in held.get("foreign", {}).items()}
     for each in held["wave"]:

@@ -29,6 +29,7 @@ from graph.model.publication import HeldBack
 from graph.model.ref import Kind, Ref
 from renderer import paths
 from renderer.message import Complete, Defined, Message
+from renderer.plan.breakage import Breakage
 from renderer.plan.catalogue import Catalogue
 from renderer.plan.directories import Books, Directories, Tools
 from renderer.plan.forgetting import forget_failures, forget_undefined
@@ -69,6 +70,9 @@ class Step:
         fresh: bool,
     ) -> None:
         self._sheet = Sheet(head.tree, draft)
+        self._before = head.before
+        self._pushed: tuple[str, ...] | None = head.pushed
+        """Paths of owners that were not looked at yet; None where any may have changed."""
         self._fresh = fresh
         self._bounds = bounds
         self._catalogue = Catalogue(self._sheet, fresh=fresh, memory=tools.memory)
@@ -80,7 +84,17 @@ class Step:
     def _begin(self, tools: Tools) -> None:
         self._books = books = Books(self._catalogue, self._lines, self._held)
         self._losing = Losing(books, self._roster, self._bounds)
-        self._directories = Directories(self._sheet, tools, books, fresh=self._fresh)
+        self._breakage = Breakage(
+            self._sheet,
+            tools.overlays,
+            tools.formats,
+            (self._catalogue, self._lines, self._held),
+            self._before,
+            fresh=self._fresh,
+        )
+        self._directories = Directories(
+            self._sheet, tools, books, self._breakage, fresh=self._fresh
+        )
         self._placing = Placing(tools.formats, self._directories, books, fresh=self._fresh)
         self._tools = tools
         self._said: list[Message] = []
@@ -115,6 +129,7 @@ class Step:
     def finish(self, complete: Complete) -> Outcome:
         """All was said: plan it."""
         said, self._said = self._said, []
+        self._look_at_pushes()
         for message in said:
             self._hear(message)
         if self._fresh:
@@ -136,6 +151,14 @@ class Step:
         outcome = Outcome(complete.revision, held, self._sheet.why, touched)
         self._begin(self._tools)
         return outcome
+
+    def _look_at_pushes(self) -> None:
+        """What owners pushed is looked at once; what failed for it before is tried again."""
+        if self._pushed is None or self._pushed:
+            touched = self._breakage.push(self._pushed)
+            if not self._fresh:
+                self._directories.retry(touched)
+        self._pushed = ()
 
     def _keep(self, path: str, content: bytes) -> None:
         """What the whole output was made with; nothing where that is nothing."""

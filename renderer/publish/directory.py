@@ -17,6 +17,7 @@ import os
 import stat
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
@@ -80,7 +81,8 @@ class DirectoryPublisher:
                 hint="give it an empty directory, or remove these files yourself",
             )
         self.record.set_changed(changed)
-        return self.shown(state, tuple(changed[:RESTORED_MAX]))
+        shown = self.shown(state, tuple(changed[:RESTORED_MAX]))
+        return replace(shown, pushed=None)  # of owners' files there is no record
 
     def shown(self, state: State, restored: tuple[str, ...] = ()) -> Head:
         """The head, as the record has it."""

@@ -17,7 +17,7 @@ from renderer.git.editing import Edit
 from renderer.git.landing import Landing
 from renderer.git.mirror import Mirror
 from renderer.git.objects import EMPTY, NOTHING, Commit, Entries, Id, encode_tree, object_id
-from renderer.git.ownership import OWNED_DEPTH, merged, owned_digest
+from renderer.git.ownership import OWNED_DEPTH, merged, owned_digest, pushed
 from renderer.git.place import Bare, Place, prepare
 from renderer.git.process import Git
 from renderer.git.reading import Objects
@@ -98,7 +98,9 @@ class GitPublisher:
             return Head(tip.hex(), None, "", GitTree(self._objects, commit.tree))
         made, cursor, stamp = ours
         tree, restored = merged(self._objects, made.tree, commit.tree)
-        return Head(tip.hex(), cursor, stamp, tree, restored)
+        changed = pushed(self._objects, made.tree, commit.tree)
+        before = GitTree(self._objects, made.tree)
+        return Head(tip.hex(), cursor, stamp, tree, restored, changed, before)
 
     def begin(self, head: Head) -> GitDraft:
         """The next commit, on top of ``head``."""

@@ -22,8 +22,6 @@ Values = Mapping[str, object]
 
 _REMEMBERED_LENGTH_MAX = 32_768
 _AT_LINE = re.compile(r"\(line ([0-9,]+), column [0-9,]+\)")
-_SEPARATOR = re.compile(r"---(?:\s|$)")
-_NOTHING = re.compile(r"\s*(?:#.*)?")
 
 
 def shown(files: Iterable[str]) -> list[str]:
@@ -70,7 +68,7 @@ def _objects(
             found.extend(objects(fill(document, pasted), rules))
     except Invalid as error:
         place = _AT_LINE.search(error.message)
-        at = int(place[1].replace(",", "")) if place else _line_of_document(marked, number)
+        at = int(place[1].replace(",", "")) if place else canonical.line_of_document(marked, number)
         at = min(at, marked.rstrip().count("\n") + 1)  # an end that comes too early is behind it
         message = _AT_LINE.sub(f"(line {at:,} of the output)", error.message)
         line = definition.line_of(file, values, at)
@@ -87,16 +85,3 @@ def _parsed(marked: str) -> tuple[object, ...]:
 @lru_cache(maxsize=64)
 def _remembered(marked: str) -> tuple[object, ...]:
     return tuple(canonical.read_all(marked))
-
-
-def _line_of_document(marked: str, number: int) -> int:
-    """The first line of a document, counted as they are read."""
-    lines = marked.split("\n")
-    begins = [at + 1 for at, line in enumerate(lines) if _SEPARATOR.match(line)]
-    before = lines[: begins[0] - 1] if begins else lines
-    if not all(map(_NOTHING.fullmatch, before)):
-        begins.insert(0, 0)
-    at = begins[min(max(number, 0), len(begins) - 1)] if begins else 0
-    while at + 1 < len(lines) and _NOTHING.fullmatch(lines[at]):
-        at += 1
-    return min(at, len(lines) - 1) + 1

@@ -74,6 +74,8 @@ class Worker:
         """Whether the source can no longer say what differs from the head."""
         self._failed = True
         """Whether something could not be rendered, as far as is known."""
+        self._examined = ""
+        """The newest commit of which everything that owners pushed was looked at."""
 
     async def run(self) -> NoReturn:
         """Follow without end; only what no wait can mend is raised."""
@@ -107,7 +109,9 @@ class Worker:
     async def _follow(self, stream: Stream, standing: Standing) -> None:
         head, fresh, batch = standing.head, standing.fresh, None
         cursor = standing.after
-        tend_at = time.monotonic() + self._settings.retry_seconds
+        tend_at = time.monotonic()
+        if not self._is_pushed_to(head):
+            tend_at += self._settings.retry_seconds
         try:
             while True:
                 message = await stream.next(self._wait_seconds(batch, tend_at))
@@ -148,10 +152,17 @@ class Worker:
         published = await self._publishing.publish(batch)
         self._resync = self._resync and not batch.fresh
         self._take_over = False
-        self._note(batch)
+        self._note(batch, published.head)
         return published.head, published.complete.cursor
 
-    def _note(self, batch: Batch) -> None:
+    def _is_pushed_to(self, head: Head) -> bool:
+        """Whether owners may have pushed something that was not looked at yet."""
+        if head.pushed is None:
+            return True
+        return bool(head.pushed) and head.commit != self._examined
+
+    def _note(self, batch: Batch, head: Head) -> None:
+        self._examined = head.commit
         self._failed = batch.planned is None or any(each.reason == "failed" for each in batch.held)
 
     async def _tend(self, head: Head, cursor: str) -> Head:
@@ -161,9 +172,8 @@ class Worker:
             raise Conflict("the output has moved on", hint="it is gone on from there")
         if self._upkeep is not None:
             await self._publishing.keep_up(self._upkeep)
-        pushed = standing.head.commit != head.commit
         head = standing.head
-        if not (self._failed or head.restored or pushed):
+        if not (self._failed or head.restored or self._is_pushed_to(head)):
             return head
         batch = await self._publishing.begin(head, fresh=False)
         try:
@@ -172,7 +182,7 @@ class Worker:
             published = await self._publishing.publish(batch, subject=subject)
         finally:
             await batch.end()
-        self._note(batch)
+        self._note(batch, published.head)
         return published.head
 
 

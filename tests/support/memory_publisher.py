@@ -78,7 +78,19 @@ class MemoryPublisher:
         )
         told = ours.told
         tree = MemoryTree(made | others)
-        return Head(str(len(self.log)), told.cursor, told.stamp, tree, tuple(restored[:100]))
+        owners = {path: content for path, content in ours.files.items() if not is_owned(path)}
+        pushed = sorted(
+            path for path in owners.keys() | others.keys() if owners.get(path) != others.get(path)
+        )
+        return Head(
+            str(len(self.log)),
+            told.cursor,
+            told.stamp,
+            tree,
+            tuple(restored[:100]),
+            tuple(pushed),
+            MemoryTree(ours.files),
+        )
 
     def begin(self, head: Head) -> MemoryDraft:
         assert isinstance(head.tree, MemoryTree)

@@ -24,7 +24,7 @@ from graph.model.workload import (
 )
 from memory_publisher import MemoryTree
 from renderer.failure import Failure
-from renderer.overlay.overlays import Configuration, Overlays
+from renderer.overlay.overlays import Configuration, Overlays, Rendered, Unbuilt
 from renderer.sandbox.parent import Sandbox
 
 KEY = "0123456789abcdef"
@@ -105,18 +105,19 @@ BASE = Base(
 BASED = Application("pos", "shop", owner="pos-team", source=BASE, labels={"tier": "front"})
 TEMPLATED = Application("pos", "shop", owner="pos-team", source=Template({}))
 
+UNWRITABLE = [*map(chr, range(0x7F, 0xA0)), "\ufffe", "\uffff"]
+"""Characters that kustomize reads and cannot write: they are refused."""
+WRITABLE = st.characters(exclude_categories=["Cs"], exclude_characters=UNWRITABLE)
 JSON = st.recursive(
     st.none()
     | st.booleans()
     | st.integers(-(2**63), 2**63 - 1)
     | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+    | st.text(WRITABLE, max_size=12)
     | st.sampled_from(AWKWARD),
     lambda inner: (
         st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.text(st.characters(exclude_categories=["Cs"]), max_size=8), inner, max_size=4
-        )
+        | st.dictionaries(st.text(WRITABLE, max_size=8), inner, max_size=4)
     ),
     max_leaves=15,
 )
@@ -140,7 +141,18 @@ def render(
 ) -> Mapping[str, bytes] | Failure:
     """What one configuration gives."""
     ((_, made),) = Overlays(sandbox).render([configuration], MemoryTree(files))
-    return made
+    return files_of(made)
+
+
+def files_of(made: Rendered | Unbuilt | Failure) -> Mapping[str, bytes] | Failure:
+    """The files of an overlay that may be published, or why there are none."""
+    match made:
+        case Rendered(found):
+            return found
+        case Unbuilt(_, failure):
+            return failure
+        case _:
+            return made
 
 
 def laid_out(

@@ -16,7 +16,7 @@ from graph.model.values import Value
 from graph.model.workload import Application, Base, Binding, BindingKind, Namespace
 from memory_publisher import MemoryTree
 from renderer.failure import Failure
-from renderer.overlay.overlays import Configuration, Overlays
+from renderer.overlay.overlays import Configuration, Overlays, Rendered, Unbuilt
 from renderer.publish.git import GitPublisher
 from renderer.sandbox.parent import Sandbox
 from renderer.settings import FormatSettings
@@ -70,9 +70,10 @@ def sandbox() -> Iterator[Sandbox]:
         yield one
 
 
-def failure(made: Mapping[str, bytes] | Failure) -> Failure:
-    assert isinstance(made, Failure), made
-    return made
+def failure(made: Mapping[str, bytes] | Rendered | Unbuilt | Failure) -> Failure:
+    found = made.failure if isinstance(made, Unbuilt) else made
+    assert isinstance(found, Failure), made
+    return found
 
 
 def test_a_base_overlay_builds_with_everything_its_values_say(
@@ -304,7 +305,7 @@ def test_nothing_is_rendered_into_a_namespace_of_reconcilers(
     assert failure(made).hint
     free = replace(there, namespace=Namespace("flux-system"))
     ((_, made),) = overlays.render([free], MemoryTree(role))
-    assert not isinstance(made, Failure), "it is as the settings say"
+    assert isinstance(made, Rendered), "it is as the settings say"
 
 
 class Failing(MemoryTree):
@@ -331,7 +332,7 @@ def test_files_that_cannot_be_read_fail_their_own_overlays_alone(
     tree = Failing(BASE_FILES)
     made = [found for _, found in Overlays(sandbox).render([bad, configured(BASED, {})], tree)]
     assert made[0] == Failure("too much", "make it less")
-    assert not isinstance(made[1], Failure)
+    assert isinstance(made[1], Rendered)
     monkeypatch.setattr(Failing, "error", Unavailable("not now"))
     with pytest.raises(Unavailable):
         list(Overlays(sandbox).render([bad], tree))
@@ -347,7 +348,7 @@ def test_a_file_too_big_to_be_read_from_a_repository_holds_nobody_up(
     publisher = GitPublisher.open(str(tmp_path / "r.git"), now=lambda: 1, limits=limits)
     tree = publisher.head().tree
     ((_, made),) = Overlays(sandbox).render([configured(BASED, {"plain": "blue"})], tree)
-    assert not isinstance(made, Failure), "what cannot be told is taken to be right"
+    assert isinstance(made, Rendered), "what cannot be told is taken to be right"
     assert tree.read("apps/pos/base/v1/web.yaml"), "and reading goes on"
     publisher.close()
 
@@ -419,11 +420,12 @@ def test_overlays_are_made_of_many_applications_and_one_that_fails_fails_alone(
     ]
     made = list(Overlays(sandbox).render(wanted, MemoryTree(BASE_FILES)))
     assert len(made) == len(wanted)
-    for configuration, files in made:
-        assert isinstance(files, Failure) == (configuration.application is bad)
+    for configuration, found in made:
+        assert isinstance(found, Failure) == (configuration.application is bad)
         if configuration.application is good:
-            assert not isinstance(files, Failure)
-            assert f'"plain":"{configuration.values["text"]}"'.encode() in files["settings.yaml"]
+            assert isinstance(found, Rendered)
+            written = found.files["settings.yaml"]
+            assert f'"plain":"{configuration.values["text"]}"'.encode() in written
 
 
 @pytest.mark.parametrize(

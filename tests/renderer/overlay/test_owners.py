@@ -7,8 +7,9 @@ import pytest
 
 from graph.model.errors import Rejected
 from memory_publisher import MemoryTree
-from renderer.failure import Unrenderable
-from renderer.overlay.owners import BASE_BYTES_MAX, FILE_BYTES_MAX, PATHS_MAX, Owners, Read
+from renderer.failure import Failure, Unrenderable
+from renderer.overlay.base_reading import BASE_BYTES_MAX, FILE_BYTES_MAX, PATHS_MAX
+from renderer.overlay.owners import Owners, Read
 
 MAP = b"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
 TWO = b"""\
@@ -32,6 +33,13 @@ def owners(**files: bytes) -> Owners:
             }
         )
     )
+
+
+def refusal(base: Owners, directory: str = "apps/x/base") -> Failure:
+    """Why a base does not build."""
+    with pytest.raises(Unrenderable) as caught:
+        base.holdings(directory)
+    return caught.value.failure
 
 
 def test_a_base_is_followed_into_the_directories_it_is_made_of() -> None:
@@ -58,12 +66,9 @@ def test_a_base_is_followed_into_the_directories_it_is_made_of() -> None:
         b"resources: [https://example.com/base, a.yaml]",
         b"resources: [github.com/a/b?ref=v1, a.yaml]",
         b"resources: [a.yaml]\nnamePrefix: x-",
-        b"resources: [a.yaml]\npatches: [{path: p.yaml}]",
-        b"resources: [a.yaml]\nhelmCharts: [{name: x}]",
-        b"x: &x [a.yaml]\nresources: *x",
-        b"\xff",
-        b"",
-        b"- a.yaml",
+        b"resources: [a.yaml]\npatches: [{path: a.yaml}]",
+        b"metadata: {annotations: {x: &x y}, labels: {x: *x}}\nresources: [a.yaml]",
+        b"resources: [a.yaml]\n---\nresources: []",
     ],
 )
 def test_what_cannot_be_told_is_not_taken_for_complete(kustomization: bytes) -> None:
@@ -73,15 +78,16 @@ def test_what_cannot_be_told_is_not_taken_for_complete(kustomization: bytes) -> 
 
 def test_a_base_of_itself_comes_to_an_end() -> None:
     base = owners(base___kustomization__yaml=b"resources: [../base]")
-    assert not base.holdings("apps/x/base").is_complete
+    assert refusal(base).message == "../base leads back to here"
 
 
 def test_a_file_that_is_not_there_is_named_with_who_wants_it() -> None:
     base = owners(base___kustomization__yaml=b"resources: [../../../../etc/passwd]")
-    with pytest.raises(Unrenderable) as caught:
-        base.holdings("apps/x/base")
-    assert caught.value.failure.file == "apps/x/base/kustomization.yaml"
-    assert caught.value.failure.message == "../../../../etc/passwd is not there"
+    found = refusal(base)
+    assert (found.file, found.line) == ("apps/x/base/kustomization.yaml", 1)
+    assert found.message == "../../../../etc/passwd is outside the repository"
+    found = refusal(owners(base___kustomization__yaml=b"namespace: a\nresources: [gone.yaml]"))
+    assert (found.line, found.message) == (2, "gone.yaml is not there")
 
 
 class Counted(MemoryTree):
@@ -94,12 +100,15 @@ class Counted(MemoryTree):
         return super().read(path)
 
 
-def test_directories_that_all_name_each_other_are_each_read_once() -> None:
+def test_directories_that_are_named_many_times_are_each_read_once() -> None:
     names = [f"d{number}" for number in range(40)]
-    everyone = ", ".join(f"../{name}" for name in names).encode()
     Counted.read_paths.clear()
     tree = Counted(
-        {f"apps/x/{name}/kustomization.yaml": b"resources: [%b]" % everyone for name in names}
+        {
+            f"apps/x/{name}/kustomization.yaml": b"resources: [%b]"
+            % ", ".join(f"../{other}" for other in names[at + 1 :]).encode()
+            for at, name in enumerate(names)
+        }
     )
     assert not Owners(tree).holdings("apps/x/d0").is_complete
     files = {path: count for path, count in Counted.read_paths.items() if path in tree.files}
@@ -143,7 +152,7 @@ def test_a_base_of_more_paths_than_are_compared_at_every_commit_is_not_known() -
     read: Read = {}
     found = Owners(MemoryTree(files), read).holdings("apps/x/base")
     assert not found.is_complete
-    assert len(read["apps/x/base"][0]) == PATHS_MAX
+    assert len(read["base", "apps/x/base"].seen) == PATHS_MAX
 
 
 class Refusing(MemoryTree):
@@ -167,13 +176,15 @@ def test_a_file_that_nobody_reads_leaves_the_base_unknown(listed: bytes) -> None
     assert not found.objects
 
 
-@pytest.mark.parametrize("metadata", [b"text", b"[name]", b"{name: [a]}", b"7"])
-def test_metadata_that_is_none_names_nothing(metadata: bytes) -> None:
+@pytest.mark.parametrize("metadata", [b"text", b"[name]", b"{}", b"7"])
+def test_an_object_without_a_name_is_told_with_its_file_and_line(metadata: bytes) -> None:
     base = owners(
         base___kustomization__yaml=b"resources: [a.yaml]",
-        base___a__yaml=b"{kind: Job, metadata: %b}" % metadata,
+        base___a__yaml=MAP + b"\n---\n# a job\n{kind: Job, metadata: %b}" % metadata,
     )
-    assert not base.holdings("apps/x/base").objects
+    found = refusal(base)
+    assert (found.file, found.line) == ("apps/x/base/a.yaml", 4)
+    assert found.message == "a Job has no metadata.name"
 
 
 def test_two_objects_of_one_kind_and_name_are_both_told_apart_by_their_versions() -> None:

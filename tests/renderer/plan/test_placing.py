@@ -137,7 +137,9 @@ def test_a_wave_that_begins_as_the_reconciler_changes_is_held_too(branch: Branch
 def test_a_line_that_stays_so_is_told_of_with_the_format_it_waits_for(branch: Branch) -> None:
     say(branch, BLOCKED)
     say(branch, told(Reconciler.KUSTOMIZE, "menu"))
-    failed = [row for row in orjson.loads(branch.files[HELD])["held"] if row["reason"] == "failed"]
+    rows = orjson.loads(branch.files[HELD])["held"]
+    assert rows[0]["application"] == "", "the format is told of once, whoever wants it"
+    failed = [row for row in rows[1:] if row["reason"] == "failed"]
     assert [(row["application"], row["overlay"], row["clusters"]) for row in failed] == [
         ("menu", f"kustomize/{KEY}", len(STORES)),
         ("pos", f"kustomize/{KEY}", len(STORES)),
