@@ -155,7 +155,7 @@ class Placing:
             made = self._made(words, name, key, late)
         else:
             wish = Waiting(key, words.name, told.policies, ordered(late))
-            if not _is_as(wish, before):
+            if before is None or not _is_as(wish, before, words.leads_to(name, key)):
                 self._held.wait(name, told.cluster, wish)
                 return None
         if name in self._held:
@@ -233,8 +233,6 @@ def _leads(words: Format, name: str, line: Line) -> bool:
     return line.directory == words.leads_to(name, line.key)
 
 
-def _is_as(wish: Waiting, line: Line | None) -> bool:
-    """Whether a line is in the wished words already, and says the same."""
-    if line is None or (line.reconciler, line.key) != (wish.reconciler, wish.key):
-        return False
-    return flow(line.late_values) == flow(wish.late)
+def _is_as(wish: Waiting, line: Line, directory: str) -> bool:
+    """Whether a line leads where it is wished to already, and says the same."""
+    return line.directory == directory and flow(line.late_values) == flow(wish.late)

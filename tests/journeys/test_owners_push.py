@@ -19,7 +19,7 @@ import kustomize
 from api_process import Api, begun, calling, eventually
 from changing_fleet import FLEET, IN_CLUSTERS, OWNERS
 from graph.model.workload import Base, Choice
-from graph.model.workload_command import Assign, DefineApplication, SetLayer
+from graph.model.workload_command import Assign, DefineApplication, DefineNamespace, SetLayer
 from renderer.paths import pointer
 from renderer_process import (
     ROOT,
@@ -76,8 +76,10 @@ async def test_a_push_that_breaks_a_base_is_held_and_released_by_every_worker(
         await applied(
             api,
             *FLEET,
-            DefineApplication("scale", "signs", source=Base("base"), reconcilers=IN_CLUSTERS),
-            DefineApplication("fryer", "signs", source=Base("base"), reconcilers=IN_CLUSTERS),
+            DefineNamespace("lab"),
+            DefineApplication("scale", "lab", source=Base("base"), reconcilers=IN_CLUSTERS),
+            DefineApplication("fryer", "lab", source=Base("base"), reconcilers=IN_CLUSTERS),
+            Assign("lab-york", Choice("lab"), "cluster york-1"),
         )
         with rendering(server.url, record.path, tmp_path, EAGER) as worker:
             assert (await caught_up(api, worker))["held"] == []
