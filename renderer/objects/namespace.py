@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from typing import cast
 
 from graph.model.inventory import Capacity, Reconciler
 from graph.model.workload import Namespace, Policy
@@ -49,6 +50,23 @@ def namespace_files(
     """The directory of a namespace's objects, by name of the file."""
     found = _Objects(namespace, reconciler, settings or FormatSettings())
     return directory(OBJECTS, found.all(sorted(policies, key=lambda each: each.name)))
+
+
+def reserved_objects(
+    namespace: Namespace, settings: FormatSettings
+) -> frozenset[tuple[str, str, str]]:
+    """Group, kind and name of the objects in a namespace that are the renderer's own."""
+    made = (
+        each
+        for reconciler in (Reconciler.FLUX, Reconciler.KUSTOMIZE)
+        for each in _Objects(namespace, reconciler, settings).all(())
+    )
+    return frozenset(
+        (str(each["apiVersion"]).rpartition("/")[0], str(each["kind"]), str(metadata["name"]))
+        for each in made
+        if (metadata := cast("Mapping[str, object]", each["metadata"])).get("namespace")
+        == namespace.name
+    )
 
 
 class _Objects:

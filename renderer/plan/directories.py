@@ -19,10 +19,11 @@ from renderer.formats.ansible import site_files
 from renderer.formats.own import Broken
 from renderer.formats.port import Format, Unit
 from renderer.objects.fleet_settings import fleet_files
-from renderer.objects.namespace import namespace_files, namespace_key
-from renderer.overlay.overlays import Configuration, Overlays, Rendered, Unbuilt
+from renderer.objects.namespace import namespace_files, namespace_key, reserved_objects
+from renderer.overlay.overlays import Address, Configuration, Overlays, Rendered, Unbuilt
 from renderer.plan.breakage import Breakage
 from renderer.plan.catalogue import Catalogue, Memory
+from renderer.plan.claims import Claims
 from renderer.plan.held import Failed, Held
 from renderer.plan.lines import APPLICATIONS, NAMESPACES, Count, Lines
 from renderer.plan.sheet import Sheet
@@ -59,11 +60,19 @@ class Directories:
     """Everything that lines lead to, as the next commit will have it."""
 
     def __init__(
-        self, sheet: Sheet, tools: Tools, books: Books, breakage: Breakage, *, fresh: bool
+        self,
+        sheet: Sheet,
+        tools: Tools,
+        books: Books,
+        breakage: Breakage,
+        claims: Claims,
+        *,
+        fresh: bool,
     ) -> None:
         self._sheet, self._tools, self._fresh = sheet, tools, fresh
         self._catalogue, self._lines, self._held = books.catalogue, books.lines, books.held
-        self._breakage = breakage
+        self._breakage, self._claims = breakage, claims
+        self._reserved: dict[str, frozenset[Address]] = {}
         self._ready: dict[tuple[str, str, str], bool] = {}
         self._settings: dict[str, Overlay] = {}
         self._made: dict[str, bool] = {}
@@ -123,6 +132,7 @@ class Directories:
         """Bring everything in line with where lines lead now."""
         self._settle_applications()
         self._breakage.settle(self._rendered)
+        self._claims.save()
         self._settle_namespaces()
         self._settle_fleet()
 
@@ -139,6 +149,8 @@ class Directories:
                 self._breakage.doubt(name)
                 if not self._is_published(paths.overlay(name, key), made.files):
                     failure = made.failure
+            if isinstance(made, Rendered):
+                failure = self._taken(each, made)
             if failure is not None:
                 self._fail(name, key, Failed(each.layers, each.values, failure))
                 continue
@@ -147,9 +159,24 @@ class Directories:
             if isinstance(made, Rendered):
                 self._rendered[name].add(key)
                 self._breakage.made(name, key)
+                self._claims.claim(name, key, made.objects)
                 self._sheet.replace(
                     paths.overlay(name, key), made.files, f"what {name} runs has changed"
                 )
+
+    def _taken(self, wanted: Configuration, made: Rendered) -> Failure | None:
+        """Why an overlay may not bring its objects: one of them is somebody else's."""
+        namespace = wanted.namespace
+        if namespace.name not in self._reserved:
+            found = reserved_objects(namespace, self._tools.settings)
+            self._reserved[namespace.name] = found
+        if taken := sorted(made.objects & self._reserved[namespace.name]):
+            _, kind, name = taken[0]
+            return Failure(
+                f"{kind}/{name} is an object of the namespace {namespace.name} itself",
+                "give it another name",
+            )
+        return self._claims.refusal(wanted.application.name, wanted.key, made.objects)
 
     def _is_published(self, directory: str, files: Mapping[str, bytes]) -> bool:
         """Whether a directory holds exactly these files."""
@@ -239,6 +266,7 @@ class Directories:
             wanted |= {wish.key for wish in self._held.of(name).waiting.values()}
         for key in left - wanted:
             self._sheet.remove(paths.overlay(name, key), _UNUSED)
+        self._claims.forget(name, left - wanted)
 
     def _settle_namespaces(self) -> None:
         for name in self._told_otherwise():

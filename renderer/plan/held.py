@@ -64,6 +64,10 @@ class Waiting:
     reconciler: str
     policies: tuple[str, ...]
     late: Mapping[str, Value]
+    why: str = ""
+    """What else it waits for: another application has one of its objects there."""
+    since: int = 0
+    """The revision at which that began; nought until the step has one."""
 
 
 @dataclass(slots=True)
@@ -121,6 +125,9 @@ class Holding:
         for key, found in self.broken.items():
             if not found.since:
                 self.broken[key] = replace(found, since=revision)
+        for cluster, wish in self.waiting.items():
+            if wish.why and not wish.since:
+                self.waiting[cluster] = replace(wish, since=revision)
         self.blocked = {name: (why, at or revision) for name, (why, at) in self.blocked.items()}
         self.wave = {name: (why, at or revision) for name, (why, at) in self.wave.items()}
 
@@ -155,6 +162,10 @@ class Holding:
             row = _row(application, "failed", each.failure.message, concerned[place], each.since)
             failure = {name: value for name, value in asdict(each.failure).items() if value}
             yield row | {"overlay": place} | failure
+        taken = Counter((wish.why, wish.since) for wish in self.waiting.values() if wish.why)
+        for (why, since), clusters in sorted(taken.items()):
+            hint = "give it another name, or assign the two to different clusters"
+            yield _row(application, "failed", why, clusters, since) | {"hint": hint}
         groups: dict[tuple[Reasons, int], int] = defaultdict(int)
         for held in self.blocked.values():
             groups[held] += 1
@@ -211,6 +222,8 @@ class Held:
         self._of: dict[str, Holding] = {}
         self._wishing: dict[str, set[str]] = defaultdict(set)
         """Applications that wait at a cluster or are foreign there, or were: to find them by it."""
+        self._waited: dict[tuple[str, str], Waiting] = {}
+        """What waited before everything was told anew."""
         for name in names:
             self._load(name.removesuffix(".json"))
         if sheet.read(_path(FLEET)) is not None:
@@ -241,9 +254,20 @@ class Held:
     def wait(self, application: str, cluster: str, wish: Waiting) -> None:
         """A line has to wait; whatever else was held about it is over."""
         holding = self.of(application)
+        was = holding.waiting.get(cluster) or self._waited.get((application, cluster))
         holding.settle(cluster)
-        holding.waiting[cluster] = wish
+        since = was.since if was is not None and was.why == wish.why else 0
+        holding.waiting[cluster] = replace(wish, since=since)
         self._wishing[cluster].add(application)
+
+    def tell_anew(self, application: str) -> None:
+        """Everything is told again: what is blocked, and what waits and since when."""
+        holding = self.of(application)
+        self._waited.update(
+            ((application, cluster), wish) for cluster, wish in holding.waiting.items()
+        )
+        holding.blocked.clear()
+        holding.waiting.clear()
 
     def keep_foreign(self, application: str, cluster: str, wish: Waiting) -> None:
         """A line stays in other words than its cluster's, until it can be as ``wish`` says."""
@@ -342,4 +366,5 @@ def _read(held: dict[str, Any]) -> Holding:
 
 
 def _wish(held: dict[str, Any]) -> Waiting:
-    return Waiting(held["key"], held["reconciler"], tuple(held["policies"]), held["late"])
+    wish = Waiting(held["key"], held["reconciler"], tuple(held["policies"]), held["late"])
+    return replace(wish, why=held.get("why", ""), since=held.get("since", 0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from graph.effective.portion import Line as ToldLine
 from graph.effective.portion import Pointer as Told
@@ -13,6 +14,7 @@ from graph.model.values import Value
 from renderer.flow import flow, ordered
 from renderer.formats.port import Format
 from renderer.plan.binder import Binder
+from renderer.plan.claims import Claims
 from renderer.plan.directories import Books, Directories
 from renderer.plan.held import Waiting
 from renderer.plan.pointer import Line, Pointer
@@ -24,10 +26,17 @@ class Placing:
     """Makes pointers of one step."""
 
     def __init__(
-        self, formats: Mapping[str, Format], directories: Directories, books: Books, *, fresh: bool
+        self,
+        formats: Mapping[str, Format],
+        directories: Directories,
+        books: Books,
+        claims: Claims,
+        *,
+        fresh: bool,
     ) -> None:
         self._formats, self._directories, self._fresh = formats, directories, fresh
         self._catalogue, self._lines, self._held = books.catalogue, books.lines, books.held
+        self._claims = claims
         self._plain: dict[str, dict[tuple[str, str], Line]] = defaultdict(dict)
         """Lines without late-bound values, by application and key, by reconciler."""
         self._binders: dict[tuple[str, str], Binder] = {}
@@ -48,7 +57,10 @@ class Placing:
         words = self._words(told)
         foreign = self._held.move(told.cluster, words.name, told.policies)
         before = {} if was is None else was.lines
-        lines = self._told_lines(told, words, before)
+        beside = before
+        if not keep_rest:
+            beside = {each[0]: before[each[0]] for each in told.lines if each[0] in before}
+        lines = self._told_lines(told, words, before, beside)
         kept = {name: line for name, line in before.items() if name not in lines}
         if not keep_rest:
             kept = {each[0]: kept[each[0]] for each in told.lines if each[0] in kept}
@@ -63,15 +75,20 @@ class Placing:
             pointer.namespaces = self._namespaces(lines, words.name, told.policies)
         return pointer
 
-    def _told_lines(self, told: Told, words: Format, before: Mapping[str, Line]) -> dict[str, Line]:
-        """Lines that were told and need not wait."""
+    def _told_lines(
+        self, told: Told, words: Format, before: Mapping[str, Line], beside: Mapping[str, Line]
+    ) -> dict[str, Line]:
+        """Lines that were told and need not wait, ``beside`` those that stay."""
         plain, held = self._plain[words.name], self._held
+        sharing = self._claims.sharing()
         lines: dict[str, Line] = {}
         for line in told.lines:
             name, _, key, late = line
-            known = None if name in held else plain.get((name, key))
+            known = None if name in held or name in sharing else plain.get((name, key))
             if known is None:
-                made = self._line(told, words, line, before.get(name))
+                shares = name in sharing
+                why = self._claims.clash(name, key, {**beside, **lines}) if shares else ""
+                made = self._line(told, words, line, before.get(name), why)
             else:
                 made = self._bound(words, name, known, late) if late else known
             if made is not None:
@@ -90,6 +107,19 @@ class Placing:
                 pointer.namespaces[namespace] = key
                 self._places(namespace)[key] = (key, words.name, *wish.policies)
         return pointer
+
+    def free(self, was: Pointer, wishes: Mapping[str, Waiting]) -> dict[str, Waiting]:
+        """Lines that had to wait and need not any more: nobody else has their objects."""
+        found: dict[str, Waiting] = {}
+        lines = dict(was.lines)
+        for application, wish in sorted(wishes.items()):
+            words = self._formats[wish.reconciler]
+            if why := self._claims.clash(application, wish.key, lines):
+                self._held.wait(application, was.cluster, replace(wish, why=why))
+                continue
+            found[application] = wish
+            lines[application] = Line(words.leads_to(application, wish.key))
+        return found
 
     def tidy(self, pointer: Pointer) -> None:
         """Namespaces of which nothing is left go."""
@@ -147,14 +177,16 @@ class Placing:
         host = self.is_host(told)
         return self._formats[Reconciler.ANSIBLE if host else told.reconciler]
 
-    def _line(self, told: Told, words: Format, line: ToldLine, before: Line | None) -> Line | None:
+    def _line(
+        self, told: Told, words: Format, line: ToldLine, before: Line | None, why: str
+    ) -> Line | None:
         """A line, or None where it has to wait; it is held no more, or from now on."""
         name, _, key, late = line
         made = before
-        if self._directories.is_ready(name, words.name, key):
+        if self._directories.is_ready(name, words.name, key) and not why:
             made = self._made(words, name, key, late)
         else:
-            wish = Waiting(key, words.name, told.policies, ordered(late))
+            wish = Waiting(key, words.name, told.policies, ordered(late), why)
             if before is None or not _is_as(wish, before, words.leads_to(name, key)):
                 self._held.wait(name, told.cluster, wish)
                 return None

@@ -31,6 +31,7 @@ from renderer import paths
 from renderer.message import Complete, Defined, Message
 from renderer.plan.breakage import Breakage
 from renderer.plan.catalogue import Catalogue
+from renderer.plan.claims import Claims
 from renderer.plan.directories import Books, Directories, Tools
 from renderer.plan.forgetting import forget_failures, forget_undefined
 from renderer.plan.held import Held, Waiting
@@ -92,10 +93,13 @@ class Step:
             self._before,
             fresh=self._fresh,
         )
+        self._claims = Claims(self._sheet, self._catalogue, self._lines, fresh=self._fresh)
         self._directories = Directories(
-            self._sheet, tools, books, self._breakage, fresh=self._fresh
+            self._sheet, tools, books, self._breakage, self._claims, fresh=self._fresh
         )
-        self._placing = Placing(tools.formats, self._directories, books, fresh=self._fresh)
+        self._placing = Placing(
+            tools.formats, self._directories, books, self._claims, fresh=self._fresh
+        )
         self._tools = tools
         self._said: list[Message] = []
         self._told: dict[str, Told] = {}
@@ -108,8 +112,7 @@ class Step:
         }
         if self._fresh:
             for name in self._blocked_before:
-                self._held.of(name).blocked.clear()
-                self._held.of(name).waiting.clear()
+                self._held.tell_anew(name)
 
     def take(self, message: Message) -> None:
         """Something is said."""
@@ -310,7 +313,9 @@ class Step:
             pointers = self._roster.read(some)
             for name in some:
                 was = pointers.get(name) or Pointer(name)
-                wishes = ready[name]
+                wishes = self._placing.free(was, ready[name])
+                if not wishes:
+                    continue
                 pointer = self._placing.fulfil(was, wishes)
                 self._placing.count(was, pointer)
                 host = any(wish.reconciler == "ansible" for wish in wishes.values())

@@ -42,14 +42,14 @@ BASE: dict[str, bytes] = {
 }
 FRAGILE = Template(
     {
-        "all.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: it}\n"
+        "all.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ application }}}\n"
         "data: {all: {{ values | json | quote }}, size: {{ values.a | json | quote }}}\n"
     }
 )
 """Fails where nothing gives ``a``."""
 STURDY = Template(
     {
-        "all.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: it}\n"
+        "all.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ application }}}\n"
         "data: {all: {{ values | json | quote }}}\n"
     }
 )
