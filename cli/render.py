@@ -27,6 +27,8 @@ from graph.model.names import counted
 from graph.model.publication import HeldBack
 from renderer.limits import Limits
 from renderer.message import Message
+from renderer.overlay.building import Builder
+from renderer.plan.retry_queue import RetryQueue
 from renderer.plan.wave import WaveBounds
 from renderer.sandbox.parent import Sandbox
 from renderer.work.errands import Errands, Rehearsed, Verified
@@ -141,6 +143,7 @@ async def _publishing(
 ) -> AsyncGenerator[tuple[Publishing, Callable[[], object] | None]]:
     """Everything a worker needs, given back at the end."""
     bounds = WaveBounds(settings.render.lost_clusters_max, settings.render.lost_percent_max)
+    builder = Builder.of(settings.render.build_with, settings.render.build_seconds_max)
     async with AsyncExitStack() as stack:
         source = await stack.enter_async_context(open_source(settings, here=here))
         if task.ends:  # whoever cannot be asked is found out before an output is made
@@ -155,7 +158,13 @@ async def _publishing(
         publishing = Publishing(
             source,
             publisher,
-            planner(settings.format, sandbox, bounds),
+            planner(
+                settings.format,
+                sandbox,
+                bounds,
+                queue=RetryQueue(settings.render.retry_rounds_max),
+                builder=builder,
+            ),
             stamp(settings.format),
             name=settings.render.name,
             measures=measures,

@@ -19,6 +19,8 @@ class Failure:
     """Counted from one; zero where there is none."""
     layer: str = ""
     """The layer that gave the value, where one is to blame."""
+    stopped: bool = False
+    """Whether it took too long or too much: to try it again costs as much again."""
 
 
 class Unrenderable(Exception):

@@ -19,6 +19,8 @@ class Limits:
 
     seconds_max: float = 2.0
     """Of processor time, for all its files."""
+    first_seconds_max: float = 0.25
+    """The same while others wait; whatever takes longer is tried again after them."""
     wait_seconds_max: float = 30.0
     """Of waiting for an answer, whatever the process is doing."""
     memory_bytes_max: int = 384 * _MIB

@@ -92,6 +92,12 @@ class RenderSettings(RendererSection):
     retry_seconds: float = _seconds(
         60.0, "How often what could not be rendered is tried again, and others' edits are undone."
     )
+    retry_rounds_max: int = Field(
+        default=64,
+        ge=1,
+        description="Longest pause of an application whose template had to be stopped, in rounds"
+        " of those seconds; it doubles every time, and each round tries one such application.",
+    )
     lost_clusters_max: int = Field(
         default=25,
         ge=0,
@@ -105,6 +111,14 @@ class RenderSettings(RendererSection):
         description="Percent of its clusters an application may lose at once without that having"
         " been stated, also when they are more than the number allows.",
     )
+    build_with: str = Field(
+        default="",
+        max_length=200,
+        description="A command that builds a directory, as kustomize build or kubectl kustomize:"
+        " every overlay is built with it before it is published, and held if it does not build."
+        " None by default.",
+    )
+    build_seconds_max: float = _seconds(30.0, "Longest time that such a build may take.")
     metrics_host: str = Field(
         default="127.0.0.1", description="The address a worker's metrics are served on."
     )
@@ -117,6 +131,11 @@ class TemplateSettings(RendererSection):
     """How much a template may take before it is stopped."""
 
     seconds_max: float = _seconds(2.0, "Processor time of one overlay's templates.")
+    first_seconds_max: float = _seconds(
+        0.25,
+        "Processor time of one overlay's templates while other changes wait; one that takes longer"
+        " is tried again with all its time after them.",
+    )
     wait_seconds_max: float = _seconds(30.0, "Longest wait for one overlay, whatever it does.")
     memory_bytes_max: int = Field(
         default=384 * MIB,

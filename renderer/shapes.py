@@ -154,7 +154,14 @@ _KNOWN: Mapping[str, Shape] = {
     "ValidatingWebhookConfiguration": _WEBHOOKS,
 }
 """Fields that kustomize looks into, by kind."""
-_ANY: Shape = {"metadata": _METADATA}
+_ANY: Shape = {
+    "metadata": {
+        "name": TEXT,
+        "namespace": TEXT,
+        "labels": LABELS,
+        "annotations": ANNOTATIONS,
+    }
+}
 _WITH_IMAGES: Shape = {
     "spec": {
         "containers": [MAP],
@@ -229,8 +236,11 @@ class _Looking:
         for number, each in enumerate(cast("list[object]", value) if value else []):
             subject = cast("dict[str, object]", each)
             path = f"subjects[{number}]"
-            if not isinstance(subject.get("name"), str):
-                raise self._refused(f"{path}.name", _shown(subject.get("name")), _TEXT_BELONGS)
+            for field in ("kind", "name"):
+                if not isinstance(subject.get(field), str):
+                    raise self._refused(
+                        f"{path}.{field}", _shown(subject.get(field)), _TEXT_BELONGS
+                    )
             namespace = subject.get("namespace", "")
             if "namespace" in subject and not (isinstance(namespace, str) and namespace):
                 raise self._refused(f"{path}.namespace", _shown(namespace), _TEXT_BELONGS)

@@ -203,10 +203,14 @@ class BaseReading:
             kind, metadata = each.get("kind"), each.get("metadata")
             about = cast("dict[str, object]", metadata) if isinstance(metadata, dict) else {}
             name = about.get("name")
-            if not kind:
+            if not isinstance(kind, str) or not kind:
                 raise refused("an object has no kind")
-            if not name:
+            if not name or isinstance(name, dict | list | bool):
                 raise refused(f"a {kind} has no metadata.name")
+            if not isinstance(each.get("apiVersion", ""), str):
+                raise refused(f"{kind}/{name} has no apiVersion that is text")
+            if kind.endswith("List") and each.get("items") is not None:
+                raise refused(f"the items of {kind}/{name} are no list")
             try:
                 check_shape(each, strict=False)
             except Invalid as error:

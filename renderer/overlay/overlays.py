@@ -25,6 +25,7 @@ from renderer.formats.ansible import (
 )
 from renderer.objects.namespace import reserved_namespaces
 from renderer.overlay.binding import WrongValue
+from renderer.overlay.building import Builder
 from renderer.overlay.owners import Owners, Read
 from renderer.overlay.rendered import Pattern
 from renderer.overlay.stated import Recipe, Unbuildable
@@ -75,13 +76,43 @@ Made = tuple[Configuration, Rendered | Unbuilt | Failure]
 class Overlays:
     """Makes overlays. One that fails fails alone."""
 
-    def __init__(self, sandbox: Sandbox, settings: FormatSettings | None = None) -> None:
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        settings: FormatSettings | None = None,
+        builder: Builder | None = None,
+    ) -> None:
         self._sandbox = sandbox
+        self._builder = builder
         self._reserved = reserved_namespaces(settings or FormatSettings())
         self._read: Read = {}
 
-    def render(self, configurations: Sequence[Configuration], tree: Tree) -> Iterator[Made]:
-        """What each configuration comes to, in an order of its own."""
+    def render(
+        self, configurations: Sequence[Configuration], tree: Tree, *, first: bool = False
+    ) -> Iterator[Made]:
+        """What each configuration comes to, in an order of its own.
+
+        ``first``: others wait, and whatever takes long is to be tried again later.
+        """
+        for each, made in self._made(configurations, tree, first=first):
+            if isinstance(made, Rendered) and self._builder is not None:
+                failure = self._build_failure(each.application, each.key, made.files, tree)
+                yield each, made if failure is None else Unbuilt(made.files, failure)
+            else:
+                yield each, made
+
+    def _build_failure(
+        self, application: Application, key: str, files: Files, tree: Tree
+    ) -> Failure | None:
+        """Why an overlay does not build with the real kustomize, where that is asked."""
+        if self._builder is None:
+            return None
+        borrowed = self.looked_at(application, tree)
+        return self._builder.failure(application.name, key, files, tree, borrowed)
+
+    def _made(
+        self, configurations: Sequence[Configuration], tree: Tree, *, first: bool
+    ) -> Iterator[Made]:
         templated: list[Configuration] = []
         recipes: dict[int, Recipe] = {}
         owners = Owners(tree, self._read)
@@ -99,7 +130,7 @@ class Overlays:
             if id(application) not in recipes:
                 recipes[id(application)] = Recipe(application, each.namespace, owners)
             yield each, _stated(each, recipes[id(application)], owners)
-        yield from self._rendered(templated)
+        yield from self._rendered(templated, first=first)
 
     def examine(
         self,
@@ -122,6 +153,9 @@ class Overlays:
                 _expect_role(application, owners)
                 if not runs_on_hosts_alone(application):
                     recipe.check(recipe.read_back(written))
+                files = {paths.KUSTOMIZATION: written}
+                if failure := self._build_failure(application, key, files, tree):
+                    found[key] = failure
             except (Unrenderable, TrellisError) as error:
                 found[key] = failure_of(error)
         return found
@@ -140,7 +174,7 @@ class Overlays:
             if not path.startswith(inside)
         }
 
-    def _rendered(self, configurations: Sequence[Configuration]) -> Iterator[Made]:
+    def _rendered(self, configurations: Sequence[Configuration], *, first: bool) -> Iterator[Made]:
         patterns: dict[int, Pattern] = {}
         wanted: list[tuple[Configuration, Pattern]] = []
         for each in configurations:
@@ -152,7 +186,8 @@ class Overlays:
                 yield each, pattern.refusal
             else:
                 wanted.append((each, pattern))
-        answers = self._sandbox.run(pattern.job(each.key, each.values) for each, pattern in wanted)
+        jobs = (pattern.job(each.key, each.values) for each, pattern in wanted)
+        answers = self._sandbox.run(jobs, first=first)
         for (each, pattern), answer in zip(wanted, answers, strict=True):
             yield each, _collected(each, pattern, answer)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from graph.model.errors import Rejected
-from renderer import canonical
+from renderer import canonical, paths
 from renderer.failure import Failure, Unrenderable
 from renderer.overlay.base_reading import BASE_BYTES_MAX, FILE_BYTES_MAX, BaseReading, Holdings
 from renderer.tree import Tree
@@ -21,6 +21,9 @@ READ_MAX = 2_000
 ROLE_DIRECTORIES = ("tasks", "handlers", "defaults", "vars", "meta")
 ROLE_FILES_MAX = 200
 """Files of a role that are looked at."""
+FILES_MAX = 5_000
+BYTES_MAX = 32 * 1024 * 1024
+"""Of all files of one application: as much as an artifact holds."""
 _MAIN = ("main.yml", "main.yaml", "main")
 
 
@@ -96,6 +99,24 @@ class Owners:
 
     def _is_same(self, seen: Mapping[str, str | None]) -> bool:
         return all(self._tree.identity(path) == before for path, before in seen.items())
+
+
+def files_below(path: str, tree: Tree) -> dict[str, bytes]:
+    """Owners' files at or below ``path``, sorted; none where they are too many to take along."""
+    found: dict[str, bytes] = {}
+    waiting, size = [path], 0
+    while waiting:
+        each = waiting.pop()
+        if paths.is_owned(each):
+            continue
+        if names := tree.names(each):
+            waiting.extend(f"{each}/{name}" for name in names)
+        elif (content := tree.read(each)) is not None:
+            found[each] = content
+            size += len(content)
+            if len(found) > FILES_MAX or size > BYTES_MAX:
+                return {}
+    return dict(sorted(found.items()))
 
 
 def _role_failure(role: str, tree: Tree) -> Failure | None:

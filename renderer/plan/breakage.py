@@ -23,15 +23,13 @@ from renderer.failure import Failure
 from renderer.formats.own import Broken
 from renderer.formats.port import Format
 from renderer.overlay.overlays import Overlays
+from renderer.overlay.owners import files_below
 from renderer.plan.catalogue import Catalogue
 from renderer.plan.held import Held
 from renderer.plan.lines import APPLICATIONS, Lines
 from renderer.plan.sheet import Sheet
 from renderer.tree import Tree
 
-KEPT_FILES_MAX = 5_000
-KEPT_BYTES_MAX = 32 * 1024 * 1024
-"""As much of an application as an artifact holds."""
 _WHY = "its owner pushed something that does not build"
 _SORTED = orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
@@ -142,8 +140,9 @@ class Breakage:
         if not broken or self._before is None or self._sheet.names(directory):
             return
         if not self._examine(name, self._before):
-            for path, content in _owners_files(name, self._before):
-                self._sheet.write(f"{directory}/{path}", content, _WHY)
+            for path, content in files_below(f"apps/{name}", self._before).items():
+                kept = path.removeprefix(f"apps/{name}/")
+                self._sheet.write(f"{directory}/{kept}", content, _WHY)
 
     def _borrowers(self, pushed: Collection[str]) -> Iterator[str]:
         for name, borrowed in self._borrowed().items():
@@ -175,26 +174,6 @@ class Breakage:
             self._sheet.write(paths.BORROWED, content, "bases use files of others")
         elif not after:
             self._sheet.remove(paths.BORROWED, "no base uses files of others")
-
-
-def _owners_files(name: str, tree: Tree) -> Iterator[tuple[str, bytes]]:
-    """The owner's files of an application; none where they are too many to keep."""
-    root = f"apps/{name}"
-    found: dict[str, bytes] = {}
-    waiting = [f"{root}/{each}" for each in tree.names(root)]
-    size = 0
-    while waiting:
-        path = waiting.pop()
-        if paths.is_owned(path):
-            continue
-        if below := tree.names(path):
-            waiting.extend(f"{path}/{each}" for each in below)
-        elif (content := tree.read(path)) is not None:
-            found[path.removeprefix(f"{root}/")] = content
-            size += len(content)
-            if len(found) > KEPT_FILES_MAX or size > KEPT_BYTES_MAX:
-                return
-    yield from sorted(found.items())
 
 
 def _outermost(found: Iterable[str]) -> list[str]:

@@ -26,6 +26,7 @@ from renderer.plan.catalogue import Catalogue, Memory
 from renderer.plan.claims import Claims
 from renderer.plan.held import Failed, Held
 from renderer.plan.lines import APPLICATIONS, NAMESPACES, Count, Lines
+from renderer.plan.retry_queue import RetryQueue
 from renderer.plan.sheet import Sheet
 from renderer.settings import FormatSettings
 
@@ -45,6 +46,7 @@ class Tools:
     stamp: str = ""
     """Of whoever plans; kept among the files, so that another one is a difference."""
     memory: Memory = field(default_factory=Memory)
+    queue: RetryQueue = field(default_factory=RetryQueue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +89,22 @@ class Directories:
 
     def render(self, told: Iterable[Overlay]) -> None:
         """Make overlays that are new or differ; hold those that cannot be made."""
-        self._render([self._configuration(each.application, each.key, each) for each in told])
+        wanted: list[Configuration] = []
+        for each in told:
+            made = self._configuration(each.application, each.key, each)
+            if (failure := self._stopped(each.application)) is None:
+                wanted.append(made)
+            else:  # it would keep all others waiting
+                self._fail(each.application, each.key, Failed(made.layers, made.values, failure))
+        self._render(wanted, first=not self._fresh)  # a snapshot is one step: it tries everything
 
     def retry(self, only: Container[str] | None = None) -> None:
         """Try what failed again, of all applications or some."""
         wanted: list[Configuration] = []
+        stopped = {name for name in self._held.applications() if self._stopped(name) is not None}
+        chosen = self._tools.queue.next(stopped) if only is None else None
         for name in self._held.applications():
-            if only is not None and name not in only:
+            if (only is not None and name not in only) or (name in stopped and name != chosen):
                 continue
             for place, each in tuple(self._held.of(name).failed.items()):
                 reconciler, _, key = place.rpartition("/")
@@ -141,9 +152,21 @@ class Directories:
         namespace = self._catalogue.namespace(application.namespace)
         return Configuration(application, namespace, key, told.layers, ordered(told.values))
 
-    def _render(self, wanted: Sequence[Configuration]) -> None:
-        for each, made in self._tools.overlays.render(wanted, self._sheet.tree):
+    def _stopped(self, name: str) -> Failure | None:
+        """Why its template is not tried while others wait: it was stopped, and is the same."""
+        if name not in self._held:
+            return None
+        changed = self._catalogue.applications.changed
+        if name in changed and changed[name] != self._catalogue.applications.get(name):
+            return None
+        failures = (each.failure for each in self._held.of(name).failed.values())
+        return next((each for each in failures if each.stopped), None)
+
+    def _render(self, wanted: Sequence[Configuration], *, first: bool = False) -> None:
+        for each, made in self._tools.overlays.render(wanted, self._sheet.tree, first=first):
             name, key = each.application.name, each.key
+            if first and isinstance(made, Failure) and made.stopped:
+                self._tools.queue.stopped(name)
             failure = made if isinstance(made, Failure) else None
             if isinstance(made, Unbuilt):
                 self._breakage.doubt(name)

@@ -56,6 +56,8 @@ class Outcome:
     """Why each path was written or removed; some may be as they were."""
     clusters: int
     """How many pointers were looked at."""
+    pending: bool = False
+    """Whether a template was stopped because others waited, and may be tried now."""
 
 
 class Step:
@@ -151,7 +153,8 @@ class Step:
         self._keep(paths.STAMP, f"{self._tools.stamp}\n".encode())
         if self._fresh:
             self._keep(paths.OWN_FORMATS, self._tools.own)
-        outcome = Outcome(complete.revision, held, self._sheet.why, touched)
+        pending = self._tools.queue.pending
+        outcome = Outcome(complete.revision, held, self._sheet.why, touched, pending)
         self._begin(self._tools)
         return outcome
 

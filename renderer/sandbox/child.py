@@ -66,9 +66,10 @@ def serve() -> None:
 
 
 def _answered(body: bytes, known: _Known, limits: Limits) -> bytes:
-    signal.setitimer(signal.ITIMER_PROF, limits.seconds_max)
-    signal.setitimer(signal.ITIMER_VIRTUAL, limits.seconds_max + GRACE_SECONDS)
     job = cast("dict[str, object]", orjson.loads(body))
+    seconds_max = min(cast("float", job["seconds"]), limits.seconds_max)
+    signal.setitimer(signal.ITIMER_PROF, seconds_max)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds_max + GRACE_SECONDS)
     answer = frame({"job": job["job"], **_answer(job, known, limits)})
     signal.setitimer(signal.ITIMER_PROF, 0)
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import signal
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import count
 from types import TracebackType
@@ -19,6 +19,7 @@ from typing import Self, cast
 
 import orjson
 
+from graph.model.names import counted
 from renderer.failure import Failure, Unrenderable
 from renderer.limits import OUT_OF_MEMORY, OUT_OF_TIME, Limits
 from renderer.rules import Rules
@@ -57,18 +58,24 @@ class Sandbox:
         self._waiting: deque[_Ticket] = deque()
         self._stops: Counter[str] = Counter()
         self._numbers = count(1)
+        self._first = False
         self._named: tuple[Mapping[str, str] | None, str] = (None, "")
 
     def render(self, files: Mapping[str, str], values: Mapping[str, object]) -> Texts:
         """The text of each file; ``Unrenderable`` says why not."""
+        self._first = False
         answer = self._answer(self._submit(files, values, None))
         if isinstance(answer, Failure):
             raise Unrenderable(answer)
         return cast("Texts", answer)
 
-    def run(self, jobs: Iterable[Job]) -> Iterator[Objects | Failure]:
-        """The objects of each job, in order, or why there are none."""
+    def run(self, jobs: Iterable[Job], *, first: bool = False) -> Iterator[Objects | Failure]:
+        """The objects of each job, in order, or why there are none.
+
+        ``first``: others wait, so each has little time, and a definition is stopped once.
+        """
         self._stops.clear()
+        self._first = first
         ahead: deque[_Ticket] = deque()
         for job in jobs:
             ahead.append(self._submit(job.files, job.values, job.rules))
@@ -124,10 +131,28 @@ class Sandbox:
             "definition": name,
             "files": dict(ticket.files) if is_new else None,
             "forget": forget,
+            "seconds": self._seconds_max,
             "values": ticket.values,
             "rules": None if rules is None else (rules.namespace, rules.cluster_scoped),
         }
         self._child.send(frame(message))
+
+    @property
+    def _seconds_max(self) -> float:
+        limits = self._limits
+        return (
+            min(limits.first_seconds_max, limits.seconds_max)
+            if self._first
+            else (limits.seconds_max)
+        )
+
+    def _stopped(self, failure: Failure) -> Failure:
+        """What is said of a job that had to be stopped."""
+        message, hint = failure.message, failure.hint
+        if self._first and message == self._limits.too_long().message:
+            message = f"took more than {self._seconds_max:g} s"
+            hint = f"it is tried again after all others, with {self._limits.seconds_max:g} s"
+        return replace(failure, message=message, hint=hint, stopped=True)
 
     def _answer(self, ticket: _Ticket) -> Objects | Texts | Failure:
         """Take answers until this one is there; those of others are kept for them."""
@@ -150,6 +175,7 @@ class Sandbox:
             raise Ended(None, "gave an answer that cannot be read") from None
         self._waiting.popleft()
         if isinstance(first.answer, Failure) and self._limits.is_exceeded(first.answer):
+            first.answer = self._stopped(first.answer)
             self._stops[first.definition] += 1
             if any(map(self._is_given_up, self._waiting)):
                 child.kill()  # it has them already
@@ -158,7 +184,7 @@ class Sandbox:
     def _go_on(self, ended: Ended) -> None:
         """Blame the job that was at work, and give the others to another child."""
         blamed = self._waiting.popleft()
-        blamed.answer = _blame(ended, self._limits, blamed.files)
+        blamed.answer = self._stopped(_blame(ended, self._limits, blamed.files))
         self._stops[blamed.definition] += 1
         self._start_over()
 
@@ -169,10 +195,13 @@ class Sandbox:
             self._send(ticket)
 
     def _is_given_up(self, ticket: _Ticket) -> bool:
-        if ticket.rules is not None and self._stops[ticket.definition] >= STOPS_MAX:
+        stops_max = 1 if self._first else STOPS_MAX
+        if ticket.rules is not None and self._stops[ticket.definition] >= stops_max:
             ticket.answer = Failure(
-                f"was not tried: {STOPS_MAX} other configurations of it had to be stopped",
-                hint="correct the template; it is tried again with the next change",
+                f"was not tried: {counted(stops_max, 'other configuration')} of it had to be"
+                " stopped",
+                hint="correct the template; it is tried again after all others",
+                stopped=True,
             )
         return ticket.answer is not None
 

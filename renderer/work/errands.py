@@ -140,9 +140,14 @@ class Errands:
 
 
 async def _try_again(batch: Batch, complete: Complete) -> None:
-    """What failed before may not now that its owners have pushed; a snapshot tried everything."""
-    if not batch.fresh and any(each.reason == "failed" for each in batch.held):
-        await batch.retry(replace(complete, accepted_loss=0))
+    """What failed before may not now; a snapshot tried everything."""
+    if batch.fresh:
+        return
+    again = replace(complete, accepted_loss=0)
+    if any(each.reason == "failed" for each in batch.held):
+        await batch.retry(again)
+    while batch.planned is not None and batch.planned.pending:
+        await batch.retry(again)
 
 
 def _subject_of(batch: Batch) -> str:

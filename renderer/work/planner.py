@@ -10,9 +10,11 @@ from renderer import paths
 from renderer.failure import Failure
 from renderer.formats.chosen import formats, own_directories
 from renderer.formats.own import read_own
+from renderer.overlay.building import Builder
 from renderer.overlay.overlays import Overlays
 from renderer.plan.catalogue import Memory
 from renderer.plan.directories import Tools
+from renderer.plan.retry_queue import RetryQueue
 from renderer.plan.step import Step
 from renderer.plan.wave import WaveBounds
 from renderer.sandbox.parent import Sandbox
@@ -24,14 +26,23 @@ from renderer.work.stamp import Stamp
 _SORTED = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 
 
-def planner(settings: FormatSettings, sandbox: Sandbox, bounds: WaveBounds) -> Plan:
+def planner(
+    settings: FormatSettings,
+    sandbox: Sandbox,
+    bounds: WaveBounds,
+    *,
+    queue: RetryQueue | None = None,
+    builder: Builder | None = None,
+) -> Plan:
     """Begins plans. Formats that are somebody's own are read from each head."""
-    overlays, memory, stamped = Overlays(sandbox, settings), Memory(), str(stamp(settings))
+    waiting = queue or RetryQueue()
+    overlays = Overlays(sandbox, settings, builder)
+    memory, stamped = Memory(), str(stamp(settings))
 
     def plan(head: Head, draft: Draft, fresh: bool) -> Step:
         spoken = formats(settings, head.tree, sandbox.render)
         own = _own(settings, head.tree)
-        tools = Tools(spoken, overlays, settings, own, stamped, memory)
+        tools = Tools(spoken, overlays, settings, own, stamped, memory, waiting)
         return Step(head, draft, tools, bounds, fresh=fresh)
 
     return plan

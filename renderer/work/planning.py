@@ -27,6 +27,11 @@ class Planned(Protocol):
         """Why each path was written or removed, of all steps so far."""
         ...
 
+    @property
+    def pending(self) -> bool:
+        """Whether a template was stopped because others waited, and may be tried now."""
+        ...
+
 
 class Planning(Protocol):
     """A plan under way. It blocks."""

@@ -74,6 +74,8 @@ class Worker:
         """Whether the source can no longer say what differs from the head."""
         self._failed = True
         """Whether something could not be rendered, as far as is known."""
+        self._pending = False
+        """Whether a template was stopped because others waited."""
         self._examined = ""
         """The newest commit of which everything that owners pushed was looked at."""
 
@@ -123,10 +125,11 @@ class Worker:
                 if batch is None:
                     if cursor is not None:
                         head = await self._tend(head, cursor)
-                    tend_at = time.monotonic() + self._settings.retry_seconds
+                    tend_at = time.monotonic() + self._pause_seconds
                 elif message is None or self._is_due(batch):
                     head, cursor = await self._publish(batch)
                     batch, fresh = None, False
+                    tend_at = min(tend_at, time.monotonic() + self._pause_seconds)
         finally:
             if batch is not None:
                 await batch.end()
@@ -155,6 +158,11 @@ class Worker:
         self._note(batch, published.head)
         return published.head, published.complete.cursor
 
+    @property
+    def _pause_seconds(self) -> float:
+        """How long to wait before the next look: not at all where a template may be tried now."""
+        return 0.0 if self._pending else self._settings.retry_seconds
+
     def _is_pushed_to(self, head: Head) -> bool:
         """Whether owners may have pushed something that was not looked at yet."""
         if head.pushed is None:
@@ -163,6 +171,7 @@ class Worker:
 
     def _note(self, batch: Batch, head: Head) -> None:
         self._examined = head.commit
+        self._pending = batch.planned is not None and batch.planned.pending
         self._failed = batch.planned is None or any(each.reason == "failed" for each in batch.held)
 
     async def _tend(self, head: Head, cursor: str) -> Head:

@@ -19,6 +19,7 @@ class Listed:
 
     held: tuple[HeldBack, ...]
     why: dict[str, str]
+    pending: bool = False
 
 
 @dataclass
