@@ -45,9 +45,7 @@ SHAPES: Mapping[str, str] = {
     "containers-text": f"{DEPLOYMENT}spec: {{template: {{spec: {{containers: [x]}}}}}}\n",
     "subjects-text": f"{BINDING}roleRef: {{kind: Role, name: a}}\nsubjects: [x]\n",
     "role-text": f"{BINDING}roleRef: hello\n",
-    "key-long": f"{HEAD}}}
-data: {{'{{{{ 'k' * 2000 }}}}': a}}
-",
+    "key-long": HEAD + "}\ndata: {\"{{ 'k' * 2000 }}\": a}\n",
     "list-items": "apiVersion: v1\nkind: PodList\nmetadata: {name: a}\nitems: {a: b}\n",
     "platform": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: trellis-platform}\n",
 }
