@@ -18,6 +18,7 @@ import pytest_asyncio
 import kustomize
 from api_process import Api, begun, calling
 from changing_fleet import IN_CLUSTERS, template
+from cli.render import HELD
 from graph.model.command import Command, UpdateCluster
 from graph.model.inventory import Reconciler
 from graph.model.workload import Base, Choice, Template
@@ -83,7 +84,8 @@ class Stage:
     def render(self, **settings: str) -> dict[str, dict[str, Any]]:
         """Publish up to now; what is held, by application."""
         directory = self.record.repository.parent
-        run(self.api.server.url, self.record.path, directory, "--once", **settings)
+        words = (self.api.server.url, self.record.path, directory, "--once")
+        run(*words, expect=HELD, **settings)
         rows = json.loads(self.record.files()[".trellis/held.json"])["held"]
         return {each["application"]: each for each in rows}
 

@@ -18,6 +18,7 @@ from typing import Any
 import kustomize
 from api_process import Api, begun, calling, eventually
 from changing_fleet import FLEET, IN_CLUSTERS, OWNERS
+from cli.render import HELD
 from graph.model.workload import Base, Choice
 from graph.model.workload_command import Assign, DefineApplication, DefineNamespace, SetLayer
 from renderer.paths import pointer
@@ -163,14 +164,15 @@ async def break_what_two_share(record: Record, worker: Rendering) -> None:
 def nothing_new_is_said(record: Record, url: str, directory: Path) -> None:
     """Whoever runs next finds the same, and makes no commit."""
     before, tip = held(record), record.tip
-    run(url, record.path, directory, "--once")
+    run(url, record.path, directory, "--once", expect=HELD)
     run(url, record.path, directory, "--verify")
     assert (held(record), record.tip) == (before, tip)
 
 
 def break_while_nobody_is_there(record: Record, url: str, directory: Path) -> None:
     push(record, MISSING)
-    run(url, record.path, directory, "--once")
+    said = run(url, record.path, directory, "--once", expect=HELD)
+    assert f"gone.yaml is not there ({BASE}/kustomization.yaml, line 3)" in said
     row = held(record)["pos"]
     assert (row["file"], row["line"]) == (f"{BASE}/kustomization.yaml", 3), row
     assert "gone.yaml is not there" in row["message"]
