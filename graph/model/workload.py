@@ -19,7 +19,9 @@ from graph.model.values import Values
 
 CLUSTER_SOURCE = "cluster"
 """In the source of a late-bound key, the cluster's name; every other word there is a label key."""
-PLACEHOLDER = re.compile(r"\{([A-Za-z0-9._/-]+)\}", re.ASCII)
+PLACEHOLDER = re.compile(
+    r"\{((?:[a-z0-9][a-z0-9.-]*/)?[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\}", re.ASCII
+)
 """Such a word in the source of a late-bound key."""
 FLEET_KEY = "fleet"
 """The key under which an application finds the fleet settings it reads."""

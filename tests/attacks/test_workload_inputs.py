@@ -367,10 +367,10 @@ OFF_SCHEMA = (
     Bad("values for the fleet among an application's", (layer({"fleet": {}}),), "Invalid",
         'set "fleet"', "a layer of the fleet", "values"),
     Bad("a fleet setting that is no name",
-        (layer({"Telemetry": 1}, application=None),), "Invalid",
-        '"Telemetry" is not a fleet setting name', "lower-case", "values"),
-    Bad("a reading of what is no setting", (application(reads=["a.b"]),), "Invalid",
-        '"a.b" is not a fleet setting name', "lower-case", "reads"),
+        (layer({"tele/metry": 1}, application=None),), "Invalid",
+        '"tele/metry" is not a fleet setting name', "letters, digits", "values"),
+    Bad("a reading of what is no setting", (application(reads=["..b"]),), "Invalid",
+        '"..b" is not a fleet setting name', "letters, digits", "reads"),
 )  # fmt: skip
 
 LATE = (
