@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from cli.signing import local_author
 from trellis_process import Trellis
 
 CLUSTER = "us-northeast-ny-city003-00007"
@@ -35,7 +36,7 @@ def test_a_fleet_lives_through_everything(trellis: Trellis, fleet_file: Path) ->
     assert count(trellis, CORPORATE) == before + 1
 
     history = trellis("history", CLUSTER)
-    assert 'tester: "bought"\n  left /franchise/master' in history
+    assert f'{local_author().name}: "bought"\n  left /franchise/master' in history
     assert f"joined {CORPORATE}\n" in history
 
     reverted = trellis("revert", CLUSTER, "--to", str(head))
