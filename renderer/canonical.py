@@ -41,6 +41,11 @@ class Malformed(Invalid):
         super().__init__(message, hint=hint)
         self.line = line
 
+    @property
+    def problem(self) -> str:
+        """What is wrong, without the place."""
+        return self.message.partition(" (line ")[0]
+
 
 class RepeatedKey(Malformed):
     """A key that is given twice. Some readers take the last one; those of objects take neither."""

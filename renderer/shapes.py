@@ -261,7 +261,7 @@ class _Looking:
 
     def _leaf(self, value: object, shape: str, path: str) -> None:
         if shape == TEXT:
-            if isinstance(value, dict | list) or (self._strict and not isinstance(value, str)):
+            if not isinstance(value, str if self._strict else str | int | float):
                 raise self._refused(path, _shown(value), _TEXT_BELONGS)
             return
         if not isinstance(value, dict):

@@ -210,11 +210,15 @@ def _check(name: str, text: str) -> None:
     """A file that no kustomization can name, or that is no YAML, is not written."""
     try:
         paths.inside("sync", name)
-        found = [each for each in canonical.read_all(text) if isinstance(each, dict)]
+        found = [
+            cast("dict[str, object]", each)
+            for each in canonical.read_all(text)
+            if isinstance(each, dict)
+        ]
         if not found:
             raise Invalid(f"{quoted(name)} holds no object", hint="every file of a format does")
         if name not in paths.KUSTOMIZATIONS:
             for each in found:
-                check_shape(cast("dict[str, object]", each), strict=False)
+                check_shape(each, strict=False)
     except TrellisError as error:
         raise Unrenderable(Failure(error.message, error.hint, name)) from error

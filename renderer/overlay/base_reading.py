@@ -51,6 +51,8 @@ _UNDERSTOOD = frozenset(
     )
 )
 """Fields of a kustomization that leave objects their names and their shape."""
+_RENAMING = ("components", "namePrefix", "nameSuffix", "replacements", "transformers")
+"""Fields that may give objects other names."""
 _HELM = ("helmChartInflationGenerator", "helmCharts")
 
 Address = tuple[str, str]
@@ -69,6 +71,8 @@ class Holdings:
     """Every ``apiVersion`` under which each is written."""
     is_complete: bool
     """Whether there can be no others, and these are what they become."""
+    is_named: bool = True
+    """Whether these keep the names they have here."""
 
 
 class BaseReading:
@@ -82,6 +86,7 @@ class BaseReading:
         self._ids: dict[tuple[str, str, str, str], str] = {}
         self._repeated: Failure | None = None
         self._is_complete = True
+        self._is_named = True
         self._entered: list[str] = []
         """The directory that is read, and those that led there."""
         self._visited: set[str] = set()
@@ -94,7 +99,9 @@ class BaseReading:
         self._directory(directory, component=component)
         if self._is_complete and self._repeated is not None:
             raise Unrenderable(self._repeated)
-        return Holdings(self._objects, self._places, self._versions, self._is_complete)
+        return Holdings(
+            self._objects, self._places, self._versions, self._is_complete, self._is_named
+        )
 
     def _directory(self, directory: str, *, component: bool = False) -> None:
         if len(self._entered) >= DEPTH_MAX or directory in self._visited:
@@ -119,7 +126,7 @@ class BaseReading:
         except canonical.RepeatedKey:
             written = None  # kustomize takes the last one
         except canonical.Malformed as error:
-            raise _at(file, error.line, error.message, error.hint) from None
+            raise _at(file, error.line, error.problem, error.hint) from None
         except Invalid:
             written = None
         if written is None or len(written) > 1:
@@ -146,6 +153,7 @@ class BaseReading:
                 "a component is named under components, everything else under resources",
             )
         self._is_complete &= _UNDERSTOOD.issuperset(fields)
+        self._is_named &= not any(fields.get(name) for name in _RENAMING)
         return fields
 
     def generated(self, kind: str, name: str, file: str) -> None:
@@ -182,7 +190,7 @@ class BaseReading:
         try:
             documents = list(canonical.read_all(text))
         except canonical.Malformed as error:
-            raise _at(path, error.line, error.message, error.hint) from None
+            raise _at(path, error.line, error.problem, error.hint) from None
         except Invalid:
             self._is_complete = False
             return
@@ -251,7 +259,7 @@ class BaseReading:
             try:
                 canonical.check_syntax(_decoded(path, content))
             except canonical.Malformed as error:
-                raise _at(path, error.line, error.message, error.hint) from None
+                raise _at(path, error.line, error.problem, error.hint) from None
 
     @property
     def is_too_much(self) -> bool:

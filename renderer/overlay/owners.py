@@ -154,7 +154,7 @@ def _yaml_failure(path: str, content: bytes) -> Failure | None:
     try:
         canonical.check_syntax(content.decode())
     except canonical.Malformed as error:
-        return Failure(error.message, error.hint, path, error.line)
+        return Failure(error.problem, error.hint, path, error.line)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         return Failure("this is no UTF-8", "save the file as UTF-8", path, line)

@@ -96,9 +96,9 @@ class Recipe:
             self._expect(binding, holdings)
 
     def objects(self, stated: Stated) -> frozenset[tuple[str, str, str]]:
-        """Group, kind and name of every object of the base that is known."""
-        found = self._held(stated.base) if stated.base else None
-        if found is None:
+        """Group, kind and name of every object that an overlay is known to bring."""
+        found = self._held(stated.base) if stated.base and not stated.components else None
+        if found is None or not found.is_named:
             return frozenset()
         return frozenset(
             (api.rpartition("/")[0], kind, name)

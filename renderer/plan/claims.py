@@ -171,7 +171,8 @@ class Claims:
 
     def _written(self) -> dict[str, set[str]]:
         kept = self._sheet.read(_SHARING)
-        return {name: set(each) for name, each in (orjson.loads(kept) if kept else {}).items()}
+        found: dict[str, list[str]] = orjson.loads(kept) if kept else {}
+        return {name: set(others) for name, others in found.items()}
 
     def _work_out(self) -> dict[str, set[str]]:
         owners: dict[tuple[str, str, str, str], set[str]] = defaultdict(set)

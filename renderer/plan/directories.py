@@ -203,7 +203,7 @@ class Directories:
 
     def _is_published(self, directory: str, files: Mapping[str, bytes]) -> bool:
         """Whether a directory holds exactly these files."""
-        if set(self._sheet.names(directory)) != files.keys():
+        if self._sheet.names(directory) != sorted(files):
             return False
         return all(self._sheet.read(f"{directory}/{name}") == files[name] for name in files)
 

@@ -82,13 +82,18 @@ async def test_a_push_that_breaks_a_base_is_held_and_released_by_every_worker(
             DefineApplication("fryer", "lab", source=Base("base"), reconcilers=IN_CLUSTERS),
             Assign("lab-york", Choice("lab"), "cluster york-1"),
         )
-        with rendering(server.url, record.path, tmp_path, EAGER) as worker:
+        with (
+            rendering(server.url, record.path, tmp_path, EAGER) as worker,
+            rendering(server.url, record.url, tmp_path, EAGER) as second,
+        ):
             assert (await caught_up(api, worker))["held"] == []
             await break_while_it_follows(record, api, worker)
-            await others_go_on(record, api, worker)
-            bundle_builds(record, tmp_path)
-            await break_what_two_share(record, worker)
             worker.kill()
+            await others_go_on(record, api, second)
+            bundle_builds(record, tmp_path)
+            await break_what_two_share(record, second)
+            second.kill()
+        record.check()
         nothing_new_is_said(record, server.url, tmp_path)
         with rendering(server.url, record.path, tmp_path, EAGER) as worker:
             push(record, {**GOOD, **SHARED}, "Mend it")
@@ -165,7 +170,7 @@ def nothing_new_is_said(record: Record, url: str, directory: Path) -> None:
     """Whoever runs next finds the same, and makes no commit."""
     before, tip = held(record), record.tip
     run(url, record.path, directory, "--once", expect=HELD)
-    run(url, record.path, directory, "--verify")
+    run(url, record.path, directory, "--verify", expect=HELD)
     assert (held(record), record.tip) == (before, tip)
 
 
