@@ -169,7 +169,7 @@ async def wait_for_owners(record: Record, api: Api, worker: Rendering) -> None:
     assert not overlays(record.files(), "later")
     revision = await api.revision()
     base = {
-        name.replace("/pos/base/v1/", "/later/base/v9/"): text
+        name.replace("/pos/base/v1/", "/later/base/v9/"): text.replace("settings", "later")
         for name, text in OWNERS.items()
         if name.startswith("apps/pos/base/v1/")
     }
