@@ -37,6 +37,11 @@ class RenderingStep:
     """The identity of the store it is of."""
 
     @property
+    def since(self) -> Cursor | None:
+        """Where it begins; None where there is nothing before."""
+        return None if self.was is None else replace(self.was.view.cursor, store=self.store)
+
+    @property
     def cursor(self) -> Cursor:
         """How far it goes, as a renderer keeps it: with the identity of the store."""
         return replace(self.now.view.cursor, store=self.store)

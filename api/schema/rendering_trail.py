@@ -81,7 +81,7 @@ class RenderingTrail(Trail):
     def _said(self, step: RenderingStep, told: Rendition, goal: Place) -> Iterator[Message]:
         """One step, a message at a time; the last one says how far it has come."""
         settings, view = goal.context.settings, step.now.view
-        since = None if step.was is None else step.was.view.cursor
+        since = step.since
         shown = None if since is None else ShownCursor(str(since))
         for portion in portions(told, Bounds(settings.rendering_items, settings.rendering_bytes)):
             value = event_of(portion, goal.context, view, shown)
@@ -91,4 +91,4 @@ class RenderingTrail(Trail):
             revision=Revision(goal.cursor.revision),
             accepted_loss=step.accepted_loss,
         )
-        yield Message(complete, goal.context, goal.cursor.revision, goal.cursor)
+        yield Message(complete, goal.context, goal.cursor.revision, step.cursor)

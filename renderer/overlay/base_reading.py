@@ -13,10 +13,20 @@ from dataclasses import dataclass
 from typing import cast
 
 from graph.model.errors import Invalid, Rejected
-from graph.model.names import did_you_mean, nearest, quoted
-from renderer import canonical, paths
+from graph.model.names import quoted
+from renderer import canonical
 from renderer.failure import Failure, Unrenderable
 from renderer.objects.manifest import KUSTOMIZE_API
+from renderer.overlay.kustomization_file import (
+    check_fields,
+    decoded,
+    is_here,
+    is_remote,
+    items_of,
+    kustomization_of,
+    line_with,
+    refused_at,
+)
 from renderer.shapes import check_shape
 from renderer.tree import Tree
 
@@ -27,22 +37,6 @@ PATHS_MAX = 2_000
 """Files and directories of a base: each is compared with what it was at every commit."""
 DEPTH_MAX = 16
 
-_TEXTS = (
-    *("bases", "buildMetadata", "components", "configurations", "crds", "generators"),
-    *("patchesStrategicMerge", "resources", "transformers", "validators"),
-)
-_MAPS = (
-    *("configMapGenerator", "helmChartInflationGenerator", "helmCharts", "imageTags", "images"),
-    *("labels", "patches", "patchesJson6902", "replacements", "replicas", "secretGenerator"),
-    "vars",
-)
-_MAP = (
-    *("commonAnnotations", "commonLabels", "generatorOptions", "helmGlobals", "inventory"),
-    *("metadata", "openapi", "sortOptions"),
-)
-_TEXT = ("apiVersion", "kind", "namePrefix", "nameSuffix", "namespace")
-_FIELDS = frozenset((*_TEXTS, *_MAPS, *_MAP, *_TEXT))
-"""What a kustomization may hold, as of kustomize 5; it refuses anything else."""
 _UNDERSTOOD = frozenset(
     (
         *("apiVersion", "buildMetadata", "commonAnnotations", "commonLabels", "configMapGenerator"),
@@ -120,13 +114,13 @@ class BaseReading:
 
     def _fields(self, file: str, content: bytes, *, component: bool) -> dict[str, object] | None:
         """The fields of a kustomization; None where they cannot be told."""
-        text = _decoded(file, content)
+        text = decoded(file, content)
         try:
             written = list(canonical.read_all(text))
         except canonical.RepeatedKey:
             written = None  # kustomize takes the last one
         except canonical.Malformed as error:
-            raise _at(file, error.line, error.problem, error.hint) from None
+            raise refused_at(file, error.line, error.problem, error.hint) from None
         except Invalid:
             written = None
         if written is None or len(written) > 1:
@@ -134,21 +128,23 @@ class BaseReading:
             return None
         found = written[0] if written else None
         if not found:
-            raise _at(file, 1, "the file is empty", "write what it is made of under resources")
+            raise refused_at(
+                file, 1, "the file is empty", "write what it is made of under resources"
+            )
         if not isinstance(found, dict):
-            raise _at(file, 1, "this is no kustomization", "write a map with resources")
+            raise refused_at(file, 1, "this is no kustomization", "write a map with resources")
         fields = cast("dict[str, object]", found)
-        _check_fields(file, text, fields)
+        check_fields(file, text, fields)
         kind = fields.get("kind") or "Kustomization"
         api = fields.get("apiVersion")
         if api and not str(api).startswith("kustomize.config.k8s.io/v1"):
-            line = _line_with(text, "apiVersion")
-            raise _at(file, line, f"the apiVersion is {api}", f"write {KUSTOMIZE_API}")
+            line = line_with(text, "apiVersion")
+            raise refused_at(file, line, f"the apiVersion is {api}", f"write {KUSTOMIZE_API}")
         if kind not in ("Kustomization", "Component") or (kind == "Component") != component:
             wanted = "Component" if component else "Kustomization"
-            raise _at(
+            raise refused_at(
                 file,
-                _line_with(text, "kind"),
+                line_with(text, "kind"),
                 f"the kind is {kind} and should be {wanted}",
                 "a component is named under components, everything else under resources",
             )
@@ -186,11 +182,11 @@ class BaseReading:
         content = self._read(path)
         if content is None:
             return
-        text = _decoded(path, content)
+        text = decoded(path, content)
         try:
             documents = list(canonical.read_all(text))
         except canonical.Malformed as error:
-            raise _at(path, error.line, error.problem, error.hint) from None
+            raise refused_at(path, error.line, error.problem, error.hint) from None
         except Invalid:
             self._is_complete = False
             return
@@ -200,7 +196,7 @@ class BaseReading:
 
     def _document(self, path: str, text: str, number: int, document: object) -> None:
         def refused(message: str, hint: str = "correct the file") -> Unrenderable:
-            return _at(path, canonical.line_of_document(text, number), message, hint)
+            return refused_at(path, canonical.line_of_document(text, number), message, hint)
 
         if not isinstance(document, dict):
             raise refused("this is no object", "give it apiVersion, kind and metadata.name")
@@ -257,9 +253,9 @@ class BaseReading:
         content = self._read(path)
         if content is not None:
             try:
-                canonical.check_syntax(_decoded(path, content))
+                canonical.check_syntax(decoded(path, content))
             except canonical.Malformed as error:
-                raise _at(path, error.line, error.problem, error.hint) from None
+                raise refused_at(path, error.line, error.problem, error.hint) from None
 
     @property
     def is_too_much(self) -> bool:
@@ -369,13 +365,13 @@ class _Kustomization:
                 raise self._refused(name, f"{kind}/{name} is generated twice", "keep one of them")
             names.add(name)
             self._reading.generated(kind, name, self._file)
-            for literal in _items(each.get("literals")):
+            for literal in items_of(each.get("literals")):
                 if not isinstance(literal, str) or "=" not in literal:
                     raise self._refused(
                         str(literal), f"the literal {quoted(str(literal))} is not KEY=VALUE"
                     )
-            files = [str(one).rpartition("=")[2] for one in _items(each.get("files"))]
-            sources = [*files, *map(str, _items(each.get("envs")))]
+            files = [str(one).rpartition("=")[2] for one in items_of(each.get("files"))]
+            sources = [*files, *map(str, items_of(each.get("envs")))]
             sources += [str(each["env"])] if each.get("env") else []
             for source in sources:
                 self._expect_file(source, yaml=False)
@@ -412,11 +408,11 @@ class _Kustomization:
         """The path in the repository that a name stands for; None for one of somewhere else."""
         if not name:
             raise self._refused("''", "an empty name leads nowhere", "leave it out")
-        if not _is_here(name):
+        if not is_here(name):
             self._reading.doubt()
             return None
         path = posixpath.normpath(f"{self._directory}/{name}")
-        if _is_remote(name) and not self._reading.exists(path):
+        if is_remote(name) and not self._reading.exists(path):
             self._reading.doubt()
             return None
         if path.startswith(".."):
@@ -433,103 +429,18 @@ class _Kustomization:
 
     def _names(self, *fields: str) -> Iterator[str]:
         for field in fields:
-            for each in _items(self._fields.get(field)):
+            for each in items_of(self._fields.get(field)):
                 yield "" if each is None else str(each)
 
     def _maps(self, field: str) -> Iterator[dict[str, object]]:
-        for each in _items(self._fields.get(field)):
+        for each in items_of(self._fields.get(field)):
             yield cast("dict[str, object]", each)
 
     def _missing(self, name: str, hint: str = "push it, as a file and no link") -> Unrenderable:
         return self._refused(name, f"{name} is not there", hint)
 
     def _refused(self, at: str, message: str, hint: str = "correct the file") -> Unrenderable:
-        return _at(self._file, _line_with(self._text, at), message, hint)
-
-
-def kustomization_of(directory: str, tree: Tree) -> str:
-    """The file that makes ``directory`` one of kustomize's."""
-    names = tree.names(directory)
-    found = [name for name in paths.KUSTOMIZATIONS if name in names]
-    if len(found) > 1:
-        together = " and ".join(found)
-        raise _at(f"{directory}/{found[1]}", 0, f"{directory} holds {together}", "keep one of them")
-    if found:
-        return f"{directory}/{found[0]}"
-    missing = f"{directory} holds no {paths.KUSTOMIZATION}" if names else f"there is no {directory}"
-    raise Unrenderable(
-        Failure(missing, "push it to the repository, or correct the path in the definition")
-    )
-
-
-def _check_fields(file: str, text: str, fields: Mapping[str, object]) -> None:
-    for name, value in fields.items():
-        if name not in _FIELDS:
-            hint = did_you_mean(nearest(str(name), sorted(_FIELDS))) or "leave it out"
-            raise _at(file, _line_with(text, str(name)), f"kustomize knows no field {name}", hint)
-        fits = value is None
-        if name in _TEXTS:
-            fits |= isinstance(value, list) and all(
-                each is None or isinstance(each, str) for each in cast("list[object]", value)
-            )
-        elif name in _MAPS:
-            fits |= isinstance(value, list) and all(
-                isinstance(each, dict) for each in cast("list[object]", value)
-            )
-        elif name in _MAP:
-            fits |= isinstance(value, dict) and (
-                not name.startswith("common")
-                or all(isinstance(each, str) for each in cast("dict[str, object]", value).values())
-            )
-        else:
-            fits |= isinstance(value, str)
-        if not fits:
-            raise _at(file, _line_with(text, name), f"{name} is not {_wanted(name)}", "correct it")
-
-
-def _wanted(name: str) -> str:
-    if name in _TEXTS:
-        return "a list of names"
-    if name in _MAPS:
-        return "a list of maps"
-    return "a map of text" if name in _MAP else "text"
-
-
-def _decoded(file: str, content: bytes) -> str:
-    if content.startswith(b"%"):
-        raise _at(file, 1, "kustomize takes no YAML directive", "leave the line out")
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise _at(file, line, "this is no UTF-8", "save the file as UTF-8") from None
-
-
-def _at(file: str, line: int, message: str, hint: str) -> Unrenderable:
-    return Unrenderable(Failure(message, hint, file, line))
-
-
-def _line_with(text: str, wanted: str) -> int:
-    """The first line that has ``wanted`` in it; nought where none has."""
-    for number, line in enumerate(text.split("\n"), 1):
-        if wanted in line:
-            return number
-    return 0
-
-
-def _items(value: object) -> list[object]:
-    return cast("list[object]", value) if isinstance(value, list) else []
-
-
-def _is_here(name: str) -> bool:
-    """Whether it is a path and not an address."""
-    return "://" not in name and "?" not in name and not name.startswith(("git@", "git::", "/"))
-
-
-def _is_remote(name: str) -> bool:
-    """Whether it may be a repository on a host, written without a scheme: ``host.example/path``."""
-    host, slash, _ = name.partition("/")
-    return bool(slash) and "." in host.strip(".")
+        return refused_at(self._file, line_with(self._text, at), message, hint)
 
 
 def _flat(document: dict[str, object]) -> Iterator[object]:

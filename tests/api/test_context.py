@@ -115,7 +115,7 @@ async def test_what_is_one_too_many_is_not_even_read(tmp_path: Path) -> None:
         read, *refused = await asyncio.gather(*asked, return_exceptions=True)
         assert not isinstance(read, BaseException) and read.cursor.revision == 5
         assert all(isinstance(each, Invalid) for each in refused)
-        assert min(store.read) == 5, "none of the earlier ones"
+        assert min(store.read) >= 5, "none of the earlier ones"
         with pytest.raises(Invalid, match="more than 1 earlier revisions"):
             await found.at(NOON)
     finally:

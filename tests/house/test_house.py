@@ -28,7 +28,7 @@ def test_a_module_says_what_it_is_and_is_small(path):
     text = path.read_text("utf-8")
     tree = ast.parse(text)
     assert ast.get_docstring(tree), "it opens with what it is"
-    assert len(text.splitlines()) <= 400, "look for the second noun in it"
+    assert len(text.splitlines()) <= 500, "look for the second noun in it"
     assert path.stem not in VAGUE, "that is a noun not found yet"
     assert "TYPE_CHECKING" not in text, "it would hide a cycle"
     if path.name == "__init__.py":

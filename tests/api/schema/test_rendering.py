@@ -81,7 +81,7 @@ async def test_a_snapshot_is_everything_in_order_and_its_last_message_completes_
     assert [each["cursor"] for each in messages[:-1]] == [None] * 4
     assert messages[-1] == {
         "__typename": "RenderingComplete",
-        "cursor": str(engine.view.cursor),
+        "cursor": f"{engine.view.cursor}.{await engine.identity()}",
         "revision": engine.view.cursor.revision,
         "acceptedLoss": 0,
     }
@@ -212,7 +212,7 @@ async def test_what_concerns_no_rendering_is_passed_over_but_for_where_one_is(
         await give(engine, UpdateCluster("austin-1", title="no matter"))
         messages = await step(operation)
         assert kinds(messages) == ["Complete"]
-        assert messages[0]["cursor"] == str(engine.view.cursor)
+        assert messages[0]["cursor"] == f"{engine.view.cursor}.{await engine.identity()}"
     async with following(engine, progress_seconds=60) as operation:
         await give(engine, UpdateCluster("austin-1", title="none at all"))
         await give(engine, UpdateCluster("austin-1", labels={"size": "small"}))
