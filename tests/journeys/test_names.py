@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 import kustomize
+from kubernetes_names import NO_NAMES
 from serving import Serving, serve
 from trellis_process import Trellis
 
@@ -100,11 +101,18 @@ DECLARED = [
 STORE = {"registerCluster": {"name": "store-1", "reconciler": "kustomize", "labels": LABELS}}
 
 
-@pytest.fixture
-def api(trellis: Trellis) -> Iterator[Serving]:
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Trellis:
+    """The command beside a store with all these names in it."""
+    trellis = Trellis(tmp_path_factory.mktemp("names"), [])
     trellis("load", "-", stdin=jsonl(*DECLARED, STORE, *COMMANDS))
+    return trellis
+
+
+@pytest.fixture(scope="module")
+def api(fleet: Trellis) -> Iterator[Serving]:
     settings = {"TRELLIS_AUTH_TOKENS": TOKENS}
-    with serve(trellis.directory / "trellis.db", settings) as serving:
+    with serve(fleet.directory / "trellis.db", settings) as serving:
         yield serving
 
 
@@ -129,25 +137,24 @@ READING = """query ($text: String!, $tree: SelectorInput!) { fleet {
   labelKeys { name }
   layers { name }
 } }"""
-TREE = {"label": {"key": "example.com/size", "comparison": "EQUAL", "value": "large"}}
 
 
-def test_names_of_kubernetes_are_asked_for_in_every_form(api: Serving, trellis: Trellis) -> None:
-    fleet = ask(api, READING, text=SELECTOR, tree={"and": [{"text": "has need_gpu"}]})["fleet"]
-    reading = fleet["selector"]
+def test_names_of_kubernetes_are_asked_for_in_every_form(api: Serving, fleet: Trellis) -> None:
+    found = ask(api, READING, text=SELECTOR, tree={"and": [{"text": "has need_gpu"}]})["fleet"]
+    reading = found["selector"]
     assert reading["problem"] is None
     assert (reading["canonical"], reading["count"]) == (SELECTOR, 1)
     assert not any(key in reading["cypher"]["statement"] for key in LABELS if "_" in key)
     again = ask(api, READING, text=SELECTOR, tree={"text": reading["canonical"]})["fleet"]
-    assert again["clusters"] == fleet["clusters"]
-    assert fleet["clusters"] == {"totalCount": 1, "nodes": [{"label": "large"}]}
-    assert [each["buckets"] for each in fleet["facets"]] == [
+    assert again["clusters"] == found["clusters"]
+    assert found["clusters"] == {"totalCount": 1, "nodes": [{"label": "large"}]}
+    assert [each["buckets"] for each in found["facets"]] == [
         [{"value": "large", "count": 1}],
         [{"value": "XL", "count": 1}],
     ]
-    assert fleet["complete"] == [{"insert": "example.com/size"}]
-    assert {each["name"] for each in fleet["labelKeys"]} == LABELS.keys()
-    assert {each["name"] for each in fleet["layers"]} == {"imdb-1.0.1", "fleet.proxies"}
+    assert found["complete"] == [{"insert": "example.com/size"}]
+    assert {each["name"] for each in found["labelKeys"]} >= LABELS.keys()
+    assert {each["name"] for each in found["layers"]} == {"imdb-1.0.1", "fleet.proxies"}
     export = httpx.get(
         f"{api.url}/export/clusters.csv",
         params={"columns": "name,label:ENVIRONMENT,label:example.com/size,label:need_gpu"},
@@ -158,15 +165,13 @@ def test_names_of_kubernetes_are_asked_for_in_every_form(api: Serving, trellis: 
         "name,label:ENVIRONMENT,label:example.com/size,label:need_gpu",
         "store-1,prod,large,true",
     ]
-    assert "store-1" in trellis("select", SELECTOR)
-    assert "declared" in trellis("history", "label:example.com/size")
+    assert "store-1" in fleet("select", SELECTOR)
+    assert "declared" in fleet("history", "label:example.com/size")
 
 
-def test_names_of_kubernetes_are_rendered_into_files_that_build(
-    api: Serving, trellis: Trellis
-) -> None:
-    trellis("render", "--once", "--from", "store", "--to", "dir:out")
-    (pointer,) = (trellis.directory / "out" / "clusters").glob("*/store-1")
+def test_names_of_kubernetes_are_rendered_into_files_that_build(fleet: Trellis) -> None:
+    fleet("render", "--once", "--from", "store", "--to", "dir:out")
+    (pointer,) = (fleet.directory / "out" / "clusters").glob("*/store-1")
     objects = kustomize.build(pointer)
     data = kustomize.found(objects, "ConfigMap", "imdb")
     assert data["data"] == {
@@ -181,7 +186,7 @@ def test_names_of_kubernetes_are_rendered_into_files_that_build(
     assert labels["label.trellis.dev/Team_Name"] == "films"
     shop = kustomize.found(objects, "Namespace", "shop")["metadata"]["labels"]
     assert shop["example.com.label.trellis.dev/team"] == "store"
-    assert "nothing differs" in trellis("render", "--verify", "--from", "store", "--to", "dir:out")
+    assert "nothing differs" in fleet("render", "--verify", "--from", "store", "--to", "dir:out")
 
 
 APPLY = """mutation ($input: ApplyInput!) { apply(input: $input) {
@@ -199,9 +204,7 @@ def labelled(key: str, **more: Any) -> dict[str, Any]:
     return {"commands": [command], "reason": "lanes", **more}
 
 
-def test_a_label_key_is_declared_by_command_or_where_the_batch_says_so(
-    api: Serving, trellis: Trellis
-) -> None:
+def test_a_label_key_is_declared_by_command_or_where_the_batch_says_so(api: Serving) -> None:
     refused = ask(api, APPLY, input=labelled("need_gpus"))["apply"]
     assert refused["code"] == "LABEL_UNDECLARED"
     assert refused["path"] == ["commands", "0", "labels"]
@@ -244,12 +247,6 @@ def test_the_command_refuses_a_mistyped_label_key_and_takes_a_flag(trellis: Trel
     assert "store-2" not in trellis("select", "all")
 
 
-HOSTILE = (
-    *("", ".", "..", "../x", "a/../b", "/etc", "a/b/c", "a\0b", "a\nb", "a b", "-rf", "x" * 2_000),
-    *("stоre", "store\u200b", "ﬁsh", "a\\b", "~root", "c:x", "a/", "/a", "a=b"),  # noqa: RUF001
-)
-
-
 def test_names_that_kubernetes_refuses_are_refused_with_the_rule(api: Serving) -> None:
     def command(what: str, name: str) -> dict[str, Any]:
         match what:
@@ -265,10 +262,8 @@ def test_names_that_kubernetes_refuses_are_refused_with_the_rule(api: Serving) -
                 return {"setLayer": {"name": "l", "selector": {"text": "all"}, "values": {name: 1}}}
 
     for what in ("label", "first use", "layer", "fleet setting"):
-        for name in HOSTILE:
+        for name in NO_NAMES:
             sent = {"commands": [command(what, name)], "reason": "try", "declareLabels": True}
             answer = ask(api, APPLY, input=sent)["apply"]
-            if (what, name) == ("fleet setting", "-rf"):
-                continue  # ConfigMaps take it as a key
             assert answer["code"] == "INVALID", (what, name, answer)
             assert "letters" in answer["hint"], answer
