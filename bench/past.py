@@ -26,6 +26,7 @@ from graph.index.snapshot import Snapshot
 from graph.model.command import Batch, UpdateCluster
 from graph.model.names import Revision
 from graph.settings import GraphSettings
+from graph.start import frozen
 from graph.store.embedded import EmbeddedStore
 from graph.timeline import Timeline
 
@@ -66,7 +67,8 @@ def run(scale: Scale) -> Measured:
 
 async def _measured(scale: Scale, fleet: EmbeddedFleet) -> list[Row]:
     store = await EmbeddedStore.open(fleet.path)
-    view = read_snapshot(fleet.snapshot)
+    with frozen():  # as an engine begins
+        view = read_snapshot(fleet.snapshot)
     newest = view.cursor.revision
     past = await _revisions(scale, store, fleet, view)
     first = Revision(1)
