@@ -212,7 +212,7 @@ def _stated(
     try:
         variables = _variables(configuration)
         try:
-            written = recipe.kustomization(configuration.key, configuration.values)
+            written, objects = recipe.kustomization(configuration.key, configuration.values)
         except Unbuildable as error:
             return Unbuilt({paths.KUSTOMIZATION: error.written, **variables}, error.failure)
         files = {paths.KUSTOMIZATION: written, **variables}
@@ -220,7 +220,7 @@ def _stated(
             _expect_role(configuration.application, owners)
         except Unrenderable as error:
             return Unbuilt(files, error.failure)
-        return Rendered(files, recipe.objects(recipe.read_back(written)))
+        return Rendered(files, objects)
     except WrongValue as error:
         return _blamed(configuration, error.failure)
     except (Unrenderable, TrellisError) as error:

@@ -58,11 +58,17 @@ class Recipe:
         self._bindings = [(each, value_path(each.key)) for each in self._base.bindings]
         self._components = [(each, value_path(each.key)) for each in self._base.components]
         self._misfits: dict[Binding, Failure | None] = {}
+        self._objects: dict[str, frozenset[tuple[str, str, str]]] = {}
 
-    def kustomization(self, key: str, values: Mapping[str, Value]) -> bytes:
-        """The kustomization of one overlay; ``Unrenderable`` says why there is none."""
+    def kustomization(
+        self, key: str, values: Mapping[str, Value]
+    ) -> tuple[bytes, frozenset[tuple[str, str, str]]]:
+        """The kustomization of one overlay, and the objects it is known to bring.
+
+        ``Unrenderable`` says why there is none.
+        """
         if not self._base.path:
-            return kustomization([], **self._marking.fields(key))
+            return kustomization([], **self._marking.fields(key)), frozenset()
         components = tuple(
             each.path
             for each, parts in self._components
@@ -83,7 +89,7 @@ class Recipe:
             self.check(Stated(self._base.path, components, tuple(bindings)))
         except Unrenderable as error:
             raise Unbuildable(error.failure, written) from None
-        return written
+        return written, frozenset() if components else self._brought(self._base.path)
 
     def check(self, stated: Stated) -> None:
         """Refuse what does not build on what its owners have pushed."""
@@ -95,16 +101,16 @@ class Recipe:
         for binding in stated.bindings if not stated.components else ():
             self._expect(binding, holdings)
 
-    def objects(self, stated: Stated) -> frozenset[tuple[str, str, str]]:
-        """Group, kind and name of every object that an overlay is known to bring."""
-        found = self._held(stated.base) if stated.base and not stated.components else None
-        if found is None or not found.is_named:
-            return frozenset()
-        return frozenset(
-            (api.rpartition("/")[0], kind, name)
-            for (kind, name) in found.objects
-            for api in found.versions.get((kind, name), ("v1",))
-        )
+    def _brought(self, base: str) -> frozenset[tuple[str, str, str]]:
+        """Group, kind and name of every object of a base that keeps its name."""
+        if base not in self._objects:
+            found = self._held(base)
+            self._objects[base] = frozenset(
+                (api.rpartition("/")[0], kind, name)
+                for (kind, name) in (found.objects if found.is_named else ())
+                for api in found.versions.get((kind, name), ("v1",))
+            )
+        return self._objects[base]
 
     def read_back(self, written: bytes) -> Stated:
         """What a published overlay takes of its owner's."""

@@ -40,12 +40,15 @@ class Claims:
         self._of: dict[str, dict[str, Objects]] = {}
         """By key, by application, as far as it was asked for."""
         self._unions: dict[str, Objects] = {}
+        self._last: dict[str, tuple[frozenset[Address], Objects]] = {}
         self._changed: set[str] = set()
         self._sharing: dict[str, set[str]] | None = None
 
-    def refusal(self, application: str, key: str, objects: Iterable[Address]) -> Failure | None:
+    def refusal(self, application: str, key: str, objects: frozenset[Address]) -> Failure | None:
         """Why an overlay may not bring these: another application of its clusters does."""
         new = self._placed(application, objects)
+        if not new:
+            return None
         for other in self._others(application, new):
             taken = new & self._union(other)
             had = self._claims(application).get(key, frozenset())
@@ -61,7 +64,7 @@ class Claims:
                 )
         return None
 
-    def claim(self, application: str, key: str, objects: Iterable[Address]) -> None:
+    def claim(self, application: str, key: str, objects: frozenset[Address]) -> None:
         """An overlay brings these from now on."""
         claims = self._claims(application)
         new = self._placed(application, objects)
@@ -149,14 +152,18 @@ class Claims:
             self._unions[application] = frozenset().union(*claims)
         return self._unions[application]
 
-    def _placed(self, application: str, objects: Iterable[Address]) -> Objects:
-        """Objects with the namespace they are in."""
-        defined = self._catalogue.application(application)
-        outside = set(defined.cluster_scoped)
-        return frozenset(
-            ("" if f"{kind}/{name}" in outside else defined.namespace, group, kind, name)
-            for group, kind, name in objects
-        )
+    def _placed(self, application: str, objects: frozenset[Address]) -> Objects:
+        """Objects with the namespace they are in; overlays of one application bring the same."""
+        last = self._last.get(application)
+        if last is None or last[0] != objects:
+            defined = self._catalogue.application(application)
+            outside = set(defined.cluster_scoped)
+            placed = frozenset(
+                ("" if f"{kind}/{name}" in outside else defined.namespace, group, kind, name)
+                for group, kind, name in objects
+            )
+            last = self._last[application] = (objects, placed)
+        return last[1]
 
     def _known(self) -> set[str]:
         written = {each.removesuffix(".json") for each in self._sheet.names(_ROOT)}
@@ -164,7 +171,7 @@ class Claims:
 
     def _others(self, application: str, objects: Objects) -> list[str]:
         """Applications that bring one of these; asked of all only where something is new."""
-        if objects and objects == self._union(application):
+        if objects <= self._union(application):
             return sorted(self.sharing().get(application, ()))
         others = self._known() - {application}
         return sorted(each for each in others if objects & self._union(each))
