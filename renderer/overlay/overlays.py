@@ -151,8 +151,9 @@ class Overlays:
         for key, written in published.items():
             try:
                 _expect_role(application, owners)
-                if not runs_on_hosts_alone(application):
-                    recipe.check(recipe.read_back(written))
+                if runs_on_hosts_alone(application):
+                    continue
+                recipe.check(recipe.read_back(written))
                 files = {paths.KUSTOMIZATION: written}
                 if failure := self._build_failure(application, key, files, tree):
                     found[key] = failure
