@@ -166,6 +166,25 @@ def test_a_terminal_that_wants_no_escape_codes_gets_none(
     assert "\x1b" not in said
 
 
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("ws://127.0.0.1:1/graphql", "cannot be reached"),
+        ("http://trellis.example.com", "read by whoever is between"),
+        ("ftp://trellis.example.com", "is no address of an API"),
+        ("store", "no store at"),
+    ],
+)
+def test_a_worker_whose_source_is_wrong_makes_no_repository(
+    trellis: Trellis, source: str, why: str
+) -> None:
+    words = ("render", "--once", "--from", source, "--to", "git:fleet.git#main")
+    answer = trellis(*words, expect=1)
+    assert answer.startswith("error: ") and why in answer
+    assert "rendering everything" not in answer
+    assert not list(trellis.directory.iterdir())
+
+
 def test_help_imports_nothing_heavy(trellis: Trellis) -> None:
     code = (
         "import sys; from cli.main import run; run(['--help']);"
