@@ -221,15 +221,15 @@ async def test_workers_of_three_histories_are_killed_while_a_backup_is_restored(
     house.back_up("fleet.db", "old.db")
     house.back_up("fleet.db", "fork.db")
     await house.retag("fork.db", "50")
-    changes = 0
-    for number in range(20 if scale == "campaign" else 4):
+    await house.retag("fleet.db", "1")
+    house.once("fleet.db")  # from here on the branch is the fleet's, and not the fork's as well
+    changes = 1
+    for _ in range(20 if scale == "campaign" else 3):
         with ExitStack() as stack:
             workers = [house.worker(stack, each) for each in ("fleet.db", "old.db", "fork.db")]
-            await house.retag("fleet.db", str(number + 1))
             changes += 1
-            await asyncio.sleep(
-                chance.random()
-            )  # wherever they are: what holds, holds at every moment
+            await house.retag("fleet.db", str(changes))
+            await asyncio.sleep(3 * chance.random())  # what holds, holds at every moment
             for each in chance.sample(workers, 2):
                 each.kill()
     house.once("fleet.db")
