@@ -138,7 +138,7 @@ async def test_a_revision_nobody_has_written_is_waited_for_only_so_long(b: Api) 
     answer = await b.post(f"{{ fleet(atLeast: {await b.revision() + 1_000}) {{ revision }} }}")
     (error,) = answer.json()["errors"]
     assert error["extensions"]["code"] == "UNAVAILABLE"
-    assert "not yet at" in error["message"]
+    assert "not reached revision" in error["message"]
 
 
 async def test_pages_begun_at_one_go_on_at_the_other_even_before_it_has_heard(
