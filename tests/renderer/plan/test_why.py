@@ -85,6 +85,7 @@ def test_a_plan_says_for_which_applications_each_pointer_is_written_or_goes(
     file = f"{paths.pointer('york-1')}/{paths.KUSTOMIZATION}"
     assert say(told(ClusterKind.KUBERNETES, "york-1", "pos"))[file] == "pos comes"
     assert say(told(ClusterKind.KUBERNETES, "york-1", "menu"))[file] == "menu comes"
+    say(told(ClusterKind.KUBERNETES, "york-2", "menu", "pos"))  # the last one would be held
     gone = tuple(RemovedLines(each, Cause.RETIRED, ("york-1",)) for each in ("menu", "pos"))
     assert say(Removals(("york-1",), gone))[paths.pointer("york-1")] == (
         "york-1 is gone; menu, pos go with it"
