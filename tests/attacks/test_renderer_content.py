@@ -17,6 +17,7 @@ import pytest_asyncio
 import kustomize
 from api_process import Api, batch, begun, calling
 from changing_fleet import HOST, IN_CLUSTERS, OWNERS, template
+from cli.render import HELD
 from graph.model.command import Command, UpdateCluster
 from graph.model.inventory import Reconciler
 from graph.model.workload import Base, Binding, BindingKind, Choice, FieldTarget, LateBound
@@ -140,9 +141,9 @@ async def test_no_reason_forges_the_trailers(stage: Stage) -> None:
             assert answer["__typename"] == "Applied", answer
             await caught_up(stage.api, worker)
             found = trailers(stage.message().encode() + b"\n")
-            assert found is not None and found[0] == answer["cursor"]
+            assert found is not None and found[0].startswith(f"{answer['cursor']}.")
             told = git(stage.record.repository, "log", "-1", TRAILER, "main")
-            assert told.split() == [answer["cursor"]], "git reads one, and it is the worker's"
+            assert told.split() == [found[0]], "git reads one, and it is the worker's"
         assert worker.stop() == 0
     assert "nothing differs" in stage.render("--once"), "and it is gone on from there"
 
@@ -165,7 +166,7 @@ async def test_links_are_read_as_absent_and_owned_paths_are_put_back(stage: Stag
             "pos", "shop", reconcilers=IN_CLUSTERS, source=Base("base/v3"), values={"color": "red"}
         ),
     )
-    stage.render("--once")
+    stage.render("--once", expect=HELD)
     after = stage.record.files()
     assert after[held] == before[held], "what is the worker's is what the worker made"
     rows = json.loads(after[".trellis/held.json"])["held"]
@@ -178,8 +179,8 @@ async def test_links_are_read_as_absent_and_owned_paths_are_put_back(stage: Stag
 
 async def test_the_token_is_in_no_log_no_commit_and_no_file(stage: Stage) -> None:
     await applied(stage.api, SetLayer("last", "all", {"last": "one"}, "player"))
-    said = stage.render("--once")
-    said += stage.render("--verify")
+    said = stage.render("--once", expect=HELD)
+    said += stage.render("--verify", expect=HELD)
     assert TOKEN not in said
     repository = stage.record.repository
     objects = git(repository, "cat-file", "--batch-all-objects", "--batch")
