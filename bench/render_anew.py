@@ -43,7 +43,7 @@ async def run(socket: str, repository: str) -> None:
 
 
 async def _once(publishing: Publishing) -> None:
-    standing = await publishing.look(anew=True)
+    standing = await publishing.look(fresh=True)
     batch = await publishing.begin(standing.head, fresh=True)
     try:
         async with listening(publishing.source.follow(None)) as stream:

@@ -169,9 +169,9 @@ async def test_an_api_that_restarts_is_followed_from_where_it_was(
         for _ in range(RUNS[scale]):
             await stage.change(api)
             await asyncio.sleep(stage.random.random() * 0.1)
-            told = worker.said().count("tried again in")
+            told = worker.said().count("trying again in")
             await asyncio.to_thread(server.kill if killed else server.stop)
-            await said(worker, "tried again in", told + 1)
+            await said(worker, "trying again in", told + 1)
             again = serving(stage.directory, TRELLIS_API_PORT=port)
             server = await stack.enter_async_context(again)
             assert server.url == url
