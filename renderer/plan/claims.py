@@ -43,6 +43,8 @@ class Claims:
         self._last: dict[str, tuple[frozenset[Address], Objects]] = {}
         self._changed: set[str] = set()
         self._sharing: dict[str, set[str]] | None = None
+        self._stale = fresh
+        """Whether sharing may be other than what was written down: then all are read."""
 
     def refusal(self, application: str, key: str, objects: frozenset[Address]) -> Failure | None:
         """Why an overlay may not bring these: another application of its clusters does."""
@@ -75,13 +77,12 @@ class Claims:
         union = self._union(application)
         claims[key] = new
         if before or not new <= union:
-            self._sharing = None
-            self._unions.pop(application, None)
+            self._look_again(application)
 
     def sharing(self) -> Mapping[str, set[str]]:
         """Applications that bring an object which others bring too, and who these are."""
         if self._sharing is None:
-            self._sharing = self._work_out() if self._changed or self._fresh else self._written()
+            self._sharing = self._work_out() if self._stale else self._written()
         return self._sharing
 
     def clash(self, application: str, key: str, lines: Mapping[str, Line]) -> str:
@@ -111,15 +112,22 @@ class Claims:
         else:
             self._sheet.remove(_SHARING, "no two applications bring the same object")
         self._changed.clear()
+        self._stale = False
 
     def forget(self, application: str, keys: Iterable[str]) -> None:
         """Overlays are gone."""
         claims = self._claims(application)
         for key in keys:
-            if claims.pop(key, None):
+            if gone := claims.pop(key, None):
                 self._changed.add(application)
                 self._unions.pop(application, None)
-                self._sharing = None
+                if not gone <= self._union(application):
+                    self._look_again(application)
+
+    def _look_again(self, application: str) -> None:
+        """It brings other objects than before, taken together."""
+        self._stale, self._sharing = True, None
+        self._unions.pop(application, None)
 
     def _save(self, name: str) -> None:
         published = set(filter(paths.is_key, self._sheet.names(f"apps/{name}/overlays")))
