@@ -130,10 +130,13 @@ class Claims:
         self._unions.pop(application, None)
 
     def _save(self, name: str) -> None:
-        published = set(filter(paths.is_key, self._sheet.names(f"apps/{name}/overlays")))
+        claims = self._claims(name)
+        if self._fresh:  # else whatever goes was forgotten when it went
+            published = set(self._sheet.names(f"apps/{name}/overlays"))
+            claims = {key: objects for key, objects in claims.items() if key in published}
         groups: dict[Objects, list[str]] = defaultdict(list)
-        for key, objects in sorted(self._claims(name).items()):
-            if objects and key in published:
+        for key, objects in sorted(claims.items()):
+            if objects:
                 groups[objects].append(key)
         path = f"{_ROOT}/{name}.json"
         if not groups:
