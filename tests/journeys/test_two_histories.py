@@ -23,11 +23,11 @@ from changing_fleet import IN_CLUSTERS, template
 from engines import give
 from graph.engine import Engine
 from graph.model.command import Command, CreateHierarchy, RegisterCluster
-from graph.model.workload import Choice
+from graph.model.workload import Base, Choice
 from graph.model.workload_command import Assign, DefineApplication, DefineNamespace, SetLayer
 from graph.store.embedded import EmbeddedStore
 from renderer_process import Record, Rendering, rendering, run, tree_of
-from repositories import git
+from repositories import foreign_commit, git
 from trellis_process import Trellis
 
 OTHER_HISTORY = 4
@@ -110,6 +110,20 @@ class House:
         trees = [tree_of(self.record.repository, each) for each in found]
         assert len(set(trees)) == len(trees), "a commit brings back an earlier tree"
         return found
+
+    def rendered(self) -> list[str]:
+        """Those of them that a worker made."""
+        told = ("--grep=^Trellis-Revision: ", f"{self.record.owners}..main")
+        return git(self.record.repository, "rev-list", *told).split()
+
+    def push_base(self, number: int, resource: str) -> None:
+        """An owner pushes a base that is made of one file, which may not be there."""
+        base = "apps/menu/base"
+        files = {
+            f"{base}/kustomization.yaml": f"# {number}\nresources: [{resource}]\n",
+            f"{base}/menu.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: menu}\n",
+        }
+        foreign_commit(self.record.repository, files, message=f"Base {number}")
 
     def tags(self) -> set[str]:
         """What the till's overlays say."""
@@ -209,6 +223,48 @@ async def test_another_fleet_deletes_no_application_however_small_it_is(house: H
     assert said.splitlines()[-1].startswith("held back: 1 application on 20 clusters")
     after = {path for path in house.record.files() if path.startswith("clusters/")}
     assert (after, len(after)) == (before, CLUSTERS)
+
+
+@pytest.mark.crash
+async def test_a_broken_base_is_held_and_released_by_workers_that_are_killed(
+    house: House, scale: str
+) -> None:
+    """Whoever is killed, and though the fleet is restored: others go on, and nothing flaps."""
+    seed = random.randrange(2**32)
+    chance = random.Random(seed)
+    menu = DefineApplication("menu", "shop", reconcilers=IN_CLUSTERS, source=Base("base"))
+    house.push_base(0, "menu.yaml")
+    await house.change("fleet.db", menu)
+    house.once("fleet.db")
+    house.back_up("fleet.db", "old.db")
+    changes = 2
+    for number in range(1, 20 if scale == "campaign" else 3):
+        house.push_base(number, chance.choice(("menu.yaml", "missing.yaml")))
+        with ExitStack() as stack:
+            workers = [house.worker(stack, "fleet.db") for _ in range(2)]
+            await house.retag("fleet.db", str(number))
+            changes += 2
+            await asyncio.sleep(3 * chance.random())
+            for each in workers:
+                each.kill()
+    house.push_base(50, "missing.yaml")
+    said = house.once("fleet.db", expect=3)
+    assert "missing.yaml" in said and "held back: 1 application on 20 clusters" in said
+    (held,) = orjson.loads(house.record.files()[".trellis/held.json"])["held"]
+    assert (held["application"], held["file"], held["line"]) == (
+        "menu",
+        "apps/menu/base/kustomization.yaml",
+        2,
+    )
+    assert house.tags() == {str(number)}
+    assert len(house.rendered()) <= 2 + changes, f"seed {seed}"
+    house.restore("fleet.db", "old.db")
+    house.once("fleet.db", expect=1)
+    house.once("fleet.db", "--anew", expect=3)
+    house.push_base(51, "menu.yaml")
+    assert "held back" not in house.once("fleet.db")
+    assert len(house.rendered()) <= 4 + changes, f"seed {seed}"
+    assert len(house.commits()) > len(house.rendered())
 
 
 @pytest.mark.crash
