@@ -53,12 +53,10 @@ async def take_over(source: Source, head: Head) -> bytes | None:
     if head.cursor is None:
         return None
     known = _discarded(head.tree)
-    located = await source.locate((*known, head.cursor), head.commit)
-    kept = [
-        cursor
-        for cursor, relation in zip((*known, head.cursor), located.relations, strict=True)
-        if relation is not Relation.CONTAINED
-    ]
+    asked = (head.cursor, *known)  # the commit vouches for the first one alone
+    relations = (await source.locate(asked, head.commit)).relations
+    found = dict(zip(asked, relations, strict=True))
+    kept = [each for each in (*known, head.cursor) if found[each] is not Relation.CONTAINED]
     if tuple(kept) == known:
         return None
     if not kept:

@@ -140,6 +140,7 @@ async def test_few_discarded_cursors_are_remembered(output):
     content = await take_over(source, head)
     assert content is not None
     assert orjson.loads(content)["discarded"] == [*kept[1:], cursor(99)]
+    assert source.located[0][0] == cursor(99), "the commit vouches for the first cursor alone"
 
 
 async def test_nothing_published_belongs_to_nobody(output):
